@@ -1,5 +1,13 @@
 // The answer of an InfluxQL statement, in pieces: series with a name, tags and value columns.
-import type { ResultBatch, ResultField } from "./result-batch.ts";
+import type { ResultBatch, ResultField, ResultType } from "./result-batch.ts";
+
+export interface GroupingField {
+  readonly type: ResultType;
+  /** As in `ResultField.columnKind`. */
+  readonly kind: string;
+  /** Of that type; 1 is true. */
+  readonly value: number | bigint | string | null;
+}
 
 export interface SeriesHead {
   /** A measurement, or the name of a SHOW statement's list; "" for lists without a name. */
@@ -10,6 +18,8 @@ export interface SeriesHead {
   readonly unknownTags?: readonly string[];
   /** Tags that not all sources have, which are plain texts. */
   readonly plainTags?: readonly string[];
+  /** In v3: those of `tags` that are fields, by key, with the value that the series has. */
+  readonly groupingFields?: ReadonlyMap<string, GroupingField>;
   /** True: files store the name as plain text, not as a dictionary. */
   readonly hasPlainName?: boolean;
   /** For SELECT, `time` first (a timestamp in ns). */

@@ -11,10 +11,10 @@ const TIME_AT = 1;
 
 /** Every column has a kind; measurement and time are never NULL. */
 export function flightSchema({ schema, groupKeys }: Pick<PieceRows, "schema" | "groupKeys">): ResultSchema {
-  const columns = groupKeys.map(({ name: key, isSelected }) => ({
+  const columns = groupKeys.map(({ name: key, kind, isSelected }) => ({
     tag_key: key,
-    // if two columns have this name, the group's is a tag
-    column_index: schema.fields.findIndex(({ name, columnKind }) => name === key && columnKind === label(ColumnType.tag)),
+    // if two columns have this name, the group's is a tag, or the first
+    column_index: schema.fields.findIndex(({ name, columnKind }) => name === key && columnKind === kind),
     is_projected: isSelected,
   }));
   const groupKey = JSON.stringify({ measurement_column_index: MEASUREMENT_AT, tag_key_columns: columns });

@@ -3,7 +3,7 @@
 import { assert } from "../../model/assert.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { ResultBatch, ResultColumn, ResultField, ResultSchema, ResultType, ResultValues } from "../../model/query/result-batch.ts";
-import type { SeriesHead, SeriesPiece } from "../../model/query/series-piece.ts";
+import type { GroupingField, SeriesHead, SeriesPiece } from "../../model/query/series-piece.ts";
 import { COLUMN_TYPE_LABEL, ColumnType } from "../../model/rows/column.ts";
 
 export const MEASUREMENT_COLUMN = "iox::measurement";
@@ -13,6 +13,7 @@ const GATHERED_ROWS = 4096;
 const CODE: ResultType = { kind: "dictionary" };
 const TEXT: ResultType = { kind: "utf8" };
 const TAG = COLUMN_TYPE_LABEL[ColumnType.tag];
+const NO_FIELDS: NonNullable<SeriesHead["groupingFields"]> = new Map();
 
 /** Without any series the columns are unknown. */
 const EMPTY_SCHEMA: ResultSchema = {
@@ -30,9 +31,11 @@ interface Part {
   readonly rowCount: number;
 }
 
-/** A grouping tag; `isSelected`: it is also a selected column. */
+/** A grouping column; `isSelected`: it is also a selected one. */
 export interface GroupKey {
   readonly name: string;
+  /** As in `ResultField.columnKind`. */
+  readonly kind: string;
   readonly isSelected: boolean;
 }
 
@@ -103,8 +106,10 @@ export class PieceRows {
 
 /** Measurement, time, tags, values; a list without times starts with its columns. */
 function fieldsOf(head: SeriesHead): readonly ResultField[] {
-  const { fields, unknownTags = [], plainTags = [], hasPlainName = false } = head;
+  const { fields, unknownTags = [], plainTags = [], groupingFields = NO_FIELDS, hasPlainName = false } = head;
   const tagFields = addedTags(head).map(([key]) => {
+    const field = groupingFields.get(key);
+    if (field !== undefined) return { name: key, type: field.type, columnKind: field.kind };
     const isPlain = plainTags.includes(key);
     const inFile = unknownTags.includes(key) ? { kind: null, isNull: true } : isPlain ? { kind: TAG, isDictionary: false } : null;
     return { name: key, type: isPlain ? TEXT : CODE, columnKind: TAG, ...(inFile === null ? {} : { inFile }) };
@@ -114,8 +119,10 @@ function fieldsOf(head: SeriesHead): readonly ResultField[] {
 }
 
 function columnsOf(head: SeriesHead, { rowCount, columns }: ResultBatch): readonly ResultColumn[] {
-  const { name, fields, plainTags = [], hasPlainName = false } = head;
+  const { name, fields, plainTags = [], groupingFields = NO_FIELDS, hasPlainName = false } = head;
   const tagColumns = addedTags(head).map(([key, value]) => {
+    const field = groupingFields.get(key);
+    if (field !== undefined) return repeatedValue(field, rowCount);
     if (!plainTags.includes(key)) return constant(value === "" ? null : value, rowCount);
     return value === "" ? nulls(TEXT, rowCount) : repeated(value, rowCount);
   });
@@ -130,7 +137,10 @@ function columnsOf(head: SeriesHead, { rowCount, columns }: ResultBatch): readon
 
 function groupKeysOf(head: SeriesHead): readonly GroupKey[] {
   const added = addedTags(head).map(([key]) => key);
-  return (head.tags ?? []).map(([name]) => ({ name, isSelected: !added.includes(name) }));
+  return (head.tags ?? []).map(([name]) => ({
+    ...{ name, isSelected: !added.includes(name) },
+    kind: head.groupingFields?.get(name)?.kind ?? TAG,
+  }));
 }
 
 /** Grouping tags without selected ones, which are shown once. */
@@ -158,12 +168,22 @@ function check(fields: readonly ResultField[], wanted: readonly ResultField[]): 
   throw new TsdbError("bad_format", message, { column: name });
 }
 
-function nulls({ kind }: ResultType, rowCount: number): ResultColumn {
+function nulls(type: ResultType, rowCount: number): ResultColumn {
   const validity = new Uint8Array((rowCount + 7) >> 3);
-  if (kind === "utf8") return { validity, values: new Uint8Array(0), offsets: new Int32Array(rowCount + 1), data: new Uint8Array(0) };
-  if (kind === "dictionary") return { validity, values: new Uint32Array(rowCount), dictionary: [""] };
-  if (kind === "float") return { validity, values: new Float64Array(rowCount) };
-  return { validity, values: kind === "bool" ? new Uint8Array(rowCount) : new BigInt64Array(rowCount) };
+  switch (type.kind) {
+    case "utf8":
+      return { validity, values: new Uint8Array(0), offsets: new Int32Array(rowCount + 1), data: new Uint8Array(0) };
+    case "dictionary":
+      return { validity, values: new Uint32Array(rowCount), dictionary: [""] };
+    case "float":
+      return { validity, values: new Float64Array(rowCount) };
+    case "bool":
+      return { validity, values: new Uint8Array(rowCount) };
+    case "int":
+      return { validity, values: type.signed ? new BigInt64Array(rowCount) : new BigUint64Array(rowCount) };
+    default:
+      return { validity, values: new BigInt64Array(rowCount) };
+  }
 }
 
 function constant(value: string | null, rowCount: number): ResultColumn {
@@ -176,6 +196,13 @@ function repeated(text: string, rowCount: number): ResultColumn {
   const bytes = Buffer.byteLength(text);
   const offsets = Int32Array.from({ length: rowCount + 1 }, (_, row) => row * bytes);
   return { validity: null, values: new Uint8Array(0), offsets, data: new Uint8Array(Buffer.from(text.repeat(rowCount))) };
+}
+
+function repeatedValue({ type, value }: GroupingField, rowCount: number): ResultColumn {
+  if (value === null) return nulls(type, rowCount);
+  if (type.kind === "utf8") return repeated(String(value), rowCount);
+  const values = nulls(type, rowCount).values as Float64Array;
+  return { validity: null, values: values.fill(value as number) };
 }
 
 /** A copy of a borrowed column. */

@@ -7,11 +7,11 @@ import { computeOutputs } from "./outputs.ts";
 import { emptyCells, takeCells } from "./rows/cells.ts";
 import type { AnyCells } from "./rows/columns.ts";
 import { fillCells } from "./rows/fill.ts";
-import { shownGroups } from "./rows/group-order.ts";
+import { keyTypes, shownGroups } from "./rows/group-order.ts";
 import { compareTags } from "./rows/order.ts";
 import type { RowSet, RowsRequest } from "./rows/rows.ts";
 import { TableSlices } from "./rows/table-slices.ts";
-import { type RowBlock, type RunPlan, type SelectContext, type SelectScope, sourcesOf } from "./select-context.ts";
+import { isGroupedByField, type RowBlock, type RunPlan, type SelectContext, type SelectScope, sourcesOf } from "./select-context.ts";
 
 /** Below this, everything is read at once. */
 const ROWS_AT_ONCE = 16_384;
@@ -26,10 +26,11 @@ export async function* rawBlocks(run: SelectContext, plan: RunPlan, name: string
     // like 1.x, which compares the displayed texts and otherwise leaves the heap order of equal times
     ...{ bySeries: true, byColumnsFirst: true },
   };
-  const raw = new RawBlocks(plan, name);
+  const raw = new RawBlocks(plan, name, scope.groupBy);
   const [source, ...others] = sourcesOf(plan, name);
   if (source === undefined) return;
-  if (source.kind !== "table" || others.length > 0 || source.table.scan.rowCountMax <= ROWS_AT_ONCE) {
+  const isSliced = source.kind === "table" && others.length === 0 && !isGroupedByField(plan, source, scope.groupBy);
+  if (!isSliced || source.table.scan.rowCountMax <= ROWS_AT_ONCE) {
     yield* raw.blocks(run.turns, await run.rows(plan, name, request));
     return;
   }
@@ -58,6 +59,7 @@ class RawBlocks {
   constructor(
     private readonly plan: RunPlan,
     private readonly name: string,
+    private readonly groupBy: readonly string[],
   ) {}
 
   /** True if the series with these tags was the last one returned and has reached its limit. */
@@ -73,7 +75,7 @@ class RawBlocks {
   async *blocks(turns: Turns, set: RowSet): AsyncGenerator<RowBlock> {
     const { checked } = this.plan;
     const { limit, offset } = checked;
-    const order = set.shown === null ? checked : { ...checked, slimit: 0, soffset: 0 };
+    const order = { ...checked, types: keyTypes(this.plan, this.groupBy), ...(set.shown === null ? {} : { slimit: 0, soffset: 0 }) };
     const all = set.shown ?? Array.from(set.groups.keys());
     const groups = await turns.run(shownGroups(all, (group) => set.groups[group]!, order));
     for (const group of groups) {
@@ -117,8 +119,10 @@ class RawBlocks {
   }
 
   private *filled(cells: AnyCells | null, index: number, rowCount: number): Steps<AnyCells | null> {
-    const { fill } = this.plan.checked;
+    const { fill, isTable } = this.plan.checked;
     const { kind } = this.plan.columns[index]!;
+    // in v3 a row has no value before it
+    if (isTable && fill.kind === "previous") return cells;
     if (cells === null && (fill.kind !== "value" || kind === null || kind === "tag")) return null;
     return yield* fillCells(cells ?? emptyCells(kind as Exclude<typeof kind, "tag" | null>, rowCount), fill);
   }

@@ -2,6 +2,7 @@
 import type { TimeRange } from "../../model/query/scan.ts";
 import type { Turns } from "../../model/turns.ts";
 import type { SelectPlan } from "../plan/select.ts";
+import type { Schema } from "../plan/types.ts";
 import type { StatementMemory } from "./memory.ts";
 import type { AnyCells } from "./rows/columns.ts";
 import type { RowSet, RowsRequest } from "./rows/rows.ts";
@@ -31,6 +32,11 @@ export interface SelectContext {
   readonly memory: StatementMemory;
   /** The rows of all sources with a name, in groups. @throws TsdbError query_limit */
   rows(plan: RunPlan, name: string, request: RowsRequest): Promise<RowSet>;
+}
+
+/** True if rows of a measurement are grouped by values that they have, which the scan does not group by. */
+export function isGroupedByField({ checked }: RunPlan, { schema }: { readonly schema: Schema }, groupBy: readonly string[]): boolean {
+  return checked.isTable && groupBy.some((name) => schema.fields.has(name));
 }
 
 /** Measurements with a name, and subqueries that produce series of it. */

@@ -51,7 +51,7 @@ export class SelectRun implements SelectContext {
     const { turns, memory } = this;
     const where = planWhere(plan.checked, schema);
     const predicates = await table.predicates(where, turns);
-    const loose = await readRows(table, request, predicates, where.rows, { turns, memory });
+    const loose = await readRows(table, request, predicates, where.rows, { turns, memory, groupsByFields: this.isTable });
     if (loose === TOO_MANY) throw new Error("BUG: there was no limit");
     // calls of tags see the rows that have a field of the statement
     const areRowsShown = plan.calls.length === 0 || (this.isTable && plan.calls.some((call) => columnOf(call).kind === "tag"));

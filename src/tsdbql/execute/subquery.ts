@@ -9,6 +9,7 @@ import type { StatementMemory } from "./memory.ts";
 import { castCells, takeCells } from "./rows/cells.ts";
 import type { AnyCells, TagCells } from "./rows/columns.ts";
 import { type ConditionColumn, refKey, rowsWhere } from "./rows/condition.ts";
+import { valuesOfKeys } from "./rows/field-keys.ts";
 import { concatCells, type LooseRows, type RowsRequest } from "./rows/rows.ts";
 import type { RowBlock, RunPlan } from "./select-context.ts";
 
@@ -92,7 +93,12 @@ export class SubqueryRows {
   /** A column of the subquery, otherwise one of its grouping tags. */
   private *column(name: string, counts: readonly number[]): Steps<AnyCells | null> {
     const index = this.plan.outputs.findIndex((output) => output.name === name);
-    if (index < 0) return this.plan.dimensions.includes(name) ? { ...this.tag(name, counts), keepsEmpty: true } : null;
+    if (index < 0) {
+      if (!this.plan.dimensions.includes(name)) return null;
+      const type = this.plan.fieldDimensions.get(name);
+      const tag = this.tag(name, counts);
+      return type === undefined ? { ...tag, keepsEmpty: true } : yield* valuesOfKeys(tag, type);
+    }
     return yield* concatCells(
       this.kept.map(({ columns }) => columns[index]!),
       counts,

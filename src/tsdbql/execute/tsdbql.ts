@@ -16,6 +16,7 @@ import { StatementMemory } from "./memory.ts";
 import { withoutNaN } from "./outputs.ts";
 import { emptyCells, partOfCells, textsOf } from "./rows/cells.ts";
 import { type AnyCells, resultTypeOf, toResultColumn } from "./rows/columns.ts";
+import { keyValue } from "./rows/field-keys.ts";
 import { measurementsOf, OpenTables } from "./rows/tables.ts";
 import { TagTexts } from "./rows/tag-texts.ts";
 import { checkTypes, SelectRun } from "./select.ts";
@@ -113,7 +114,7 @@ async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): Asy
         // series mostly have the same columns: reusing the object lets the encoder detect it
         if (shown === null || own.some(({ type }, i) => type !== shown![i]!.type)) shown = own;
         const shownTags = keys.length === 0 ? null : keys.map((key, i) => [key, block.tags[i]!] as const);
-        head = { name, tags: shownTags, unknownTags, plainTags, fields: shown };
+        head = { name, tags: shownTags, unknownTags, plainTags, groupingFields: groupingFieldsOf(plan, shownTags), fields: shown };
         tags = block.tags;
       }
       tagTexts.nextBlock();
@@ -166,12 +167,30 @@ function emptyHeadOf(plan: RunPlan): SeriesHead | null {
   if (plan.isUnknown) return null;
   const keys = groupKeysOf(plan);
   const tags = keys.length === 0 ? null : keys.map((key) => [key, ""] as const);
-  return { name: "", tags, unknownTags: unknownTagsOf(plan), plainTags: plan.plainDimensions, fields: plannedFields(plan) };
+  return {
+    ...{ name: "", tags, unknownTags: unknownTagsOf(plan), plainTags: plan.plainDimensions },
+    ...{ groupingFields: groupingFieldsOf(plan, tags), fields: plannedFields(plan) },
+  };
 }
 
 function unknownTagsOf(plan: RunPlan): readonly string[] {
-  return groupKeysOf(plan).filter((key) => !plan.shownSources.some((source) => hasTag(source, key)));
+  const isUnknown = (key: string) => !plan.fieldDimensions.has(key) && !plan.shownSources.some((source) => hasTag(source, key));
+  return groupKeysOf(plan).filter(isUnknown);
 }
+
+/** Where sources have different types for a field, one of them gives the type: values of the others are NULL unless they fit. */
+function groupingFieldsOf({ fieldDimensions }: RunPlan, tags: SeriesHead["tags"]): NonNullable<SeriesHead["groupingFields"]> {
+  if (fieldDimensions.size === 0 || tags === null) return NO_GROUPING_FIELDS;
+  return new Map(
+    tags.flatMap(([key, text]) => {
+      const type = fieldDimensions.get(key);
+      if (type === undefined) return [];
+      return [[key, { type: resultTypeOf(type), kind: COLUMN_TYPE_LABEL[KIND[type]], value: keyValue(text, type) }] as const];
+    }),
+  );
+}
+
+const NO_GROUPING_FIELDS: NonNullable<SeriesHead["groupingFields"]> = new Map();
 
 const KIND: Readonly<Record<FieldType | "tag", ColumnType>> = {
   ...{ tag: ColumnType.tag, float: ColumnType.float, integer: ColumnType.integer },

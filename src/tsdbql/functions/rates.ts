@@ -1,5 +1,5 @@
-// Functions of consecutive points: derivative, difference, elapsed, and the running sum. Of several points at one time the first counts,
-// except for `elapsed`, which is 0 for the others, and the sum.
+// Functions of consecutive points: derivative, difference, elapsed, and the running sum. In 1.x the first of several points at one time
+// counts, except for `elapsed`, which is 0 for the others, and the sum; in v3 all of them do, and a change within no time is infinite.
 import { inSteps, isPause, type Steps } from "../../model/steps.ts";
 import { SECOND_NS } from "../../model/time/time-units.ts";
 import type { FieldType, Literal } from "../parse/ast.ts";
@@ -24,7 +24,7 @@ function derivative(name: string, dropsNegative: boolean): Transform {
       checkType(transform, points.type);
       const isBackwards = descending && !isTable;
       const unitNs = Number(args.length > 0 ? durationOf(args[0]!) : (intervalNs ?? SECOND_NS));
-      const rows = yield* advancingRows(points.times);
+      const rows = yield* countedRows(points.times, isTable);
       const changes = yield* changesOf(points, rows, !isTable);
       const times = wordsOf(points.times);
       const kept = new Int32Array(changes.length);
@@ -49,9 +49,9 @@ function differences(name: string, dropsNegative: boolean): Transform {
     ...{ name, arity: [1, 1], takes: NUMBERS, label: "difference" },
     resultType: (type) => type,
     windowsBefore: () => 1,
-    *apply(points) {
+    *apply(points, _args, { isTable = false }: OperatorContext) {
       checkType(transform, points.type);
-      const rows = yield* advancingRows(points.times);
+      const rows = yield* countedRows(points.times, isTable);
       return points.type === "float"
         ? yield* floatDifferences(points.times, points.values, rows, dropsNegative)
         : yield* integerDifferences(points, rows, dropsNegative);
@@ -131,14 +131,14 @@ function* changesOf(points: Points, rows: Int32Array, wraps: boolean): Steps<Flo
   return changes;
 }
 
-/** The rows whose time differs from that of the previous row. */
-function* advancingRows(times: BigInt64Array): Steps<Int32Array> {
+/** The rows whose time differs from that of the previous row; in v3 all. */
+function* countedRows(times: BigInt64Array, isTable: boolean): Steps<Int32Array> {
   const words = wordsOf(times);
   const rows = new Int32Array(times.length);
   let count = 0;
   for (let row = 0; row < times.length; row++) {
     if (isPause(row)) yield;
-    if (row === 0 || !areEqual(words, row, row - 1)) rows[count++] = row;
+    if (isTable || row === 0 || !areEqual(words, row, row - 1)) rows[count++] = row;
   }
   return rows.subarray(0, count);
 }

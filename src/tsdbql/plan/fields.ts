@@ -168,10 +168,10 @@ function seriesNames(fields: readonly SelectField[], timeName: string, hasTarget
 }
 
 /** The same in v3: a name belongs to the first column that has it, the others are numbered, with an alias or without. */
-function tableNames(fields: readonly SelectField[], timeName: string, dimensions: readonly string[]): string[] {
+function tableNames(fields: readonly SelectField[], timeName: string, { names, fields: grouping }: Dimensions): string[] {
   const columns = fields.flatMap((field) => [field, ...shownTags(field.expression)]);
-  const used = new Set([timeName, ...dimensions]);
-  const unshown = new Set(dimensions);
+  const used = new Set([timeName, ...names]);
+  const unshown = new Set(names.filter((name) => !grouping.has(name)));
   const aliases = new Set(columns.flatMap(({ alias }) => alias ?? []));
   return columns.map((field) => {
     const name = field.alias ?? tableFieldName(field);
@@ -184,11 +184,17 @@ function tableNames(fields: readonly SelectField[], timeName: string, dimensions
   });
 }
 
+interface Dimensions {
+  readonly names: readonly string[];
+  /** Those that are fields, by name: a grouping field that is also selected is two columns. */
+  readonly fields: ReadonlyMap<string, unknown>;
+}
+
 /** Names of the result columns, without time. */
 export function columnNames(
   fields: readonly SelectField[],
   { timeName, hasTarget, isTable }: Pick<CheckedSelect, "timeName" | "hasTarget" | "isTable">,
-  dimensions: readonly string[],
+  dimensions: Dimensions,
 ): string[] {
   return isTable && !hasTarget ? tableNames(fields, timeName, dimensions) : seriesNames(fields, timeName, hasTarget);
 }

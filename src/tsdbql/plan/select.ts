@@ -77,6 +77,8 @@ export interface SelectPlan<T> {
   /** Index of the symbol (calls first, then columns) of a call or reference within an output's expression. */
   readonly symbols: ReadonlyMap<Expression, number>;
   readonly dimensions: readonly string[];
+  /** In v3: those that are fields. */
+  readonly fieldDimensions: ReadonlyMap<string, FieldType>;
   /** Those that some source of a table lacks. */
   readonly plainDimensions: readonly string[];
   /** True if times are those of rows. */
@@ -103,7 +105,9 @@ export function planSelect<T>(checked: CheckedSelect, resolve: (measurement: Mea
   const symbols = new SymbolTable(schemas, checked.isTable, dimensions);
   const targetTags = checked.hasTarget ? fields.flatMap((field) => shownTags(field.expression)).filter(isTag) : [];
   const shown = [...fields.flatMap((field) => [field, ...(checked.hasTarget ? [] : shownTags(field.expression))]), ...targetTags];
-  const names = [...columnNames(fields, checked, dimensions), ...targetTags.map(({ expression }) => expression.name)];
+  const fieldDimensions = checked.isTable ? fieldsAmong(dimensions, sources) : NO_FIELDS;
+  const grouping = { names: dimensions, fields: fieldDimensions };
+  const names = [...columnNames(fields, checked, grouping), ...targetTags.map(({ expression }) => expression.name)];
   const expressions = shown.map(({ expression }) => expression);
   const fieldNames = new Set(expressions.flatMap(refsOf).map(({ name }) => name));
   const shownSources = checked.isTable ? sources.filter((source) => hasFieldOf(source, fieldNames)) : sources;
@@ -128,11 +132,36 @@ export function planSelect<T>(checked: CheckedSelect, resolve: (measurement: Mea
     outputs,
     ...symbols.result(),
     dimensions,
+    fieldDimensions,
     keepsTimes: marks.keepsTimes,
     plainDimensions: checked.isTable ? dimensions.filter((tag) => !isInAll(tag, shownSources)) : [],
     isUnknown: shown.every(({ expression }) => isUnknown(expression, schemas)),
-    schema: schemaOf(names, outputs, dimensions),
+    schema: schemaOf(names, outputs, dimensions, fieldDimensions),
   };
+}
+
+const NO_FIELDS: ReadonlyMap<string, FieldType> = new Map();
+
+/** The types of the names that are fields of the sources: of subqueries also those that they do not show. */
+export function fieldsAmong(names: readonly string[], sources: readonly PlannedSource<unknown>[]): ReadonlyMap<string, FieldType> {
+  const schemas = schemasWithin(sources);
+  return new Map(
+    names.flatMap((name) => {
+      const kind = kindIn(schemas, name);
+      return kind === null || kind === "tag" ? [] : [[name, kind] as const];
+    }),
+  );
+}
+
+/** The schemas of measurements and statements; a tag that a statement shows by another name is a tag. */
+function schemasWithin(sources: readonly PlannedSource<unknown>[]): Schema[] {
+  return sources.flatMap((source) => {
+    if (source.kind === "table") return source.schema;
+    const { schema, outputs, sources: inner } = source.plan;
+    const shown = new Set(outputs.flatMap(({ name, isTag, mark }) => (isTag || mark === "tag" ? name : [])));
+    const fields = new Map([...schema.fields].filter(([name]) => !shown.has(name)));
+    return [{ fields, tags: schema.tags.union(shown) }, ...schemasWithin(inner)];
+  });
 }
 
 function hasFieldOf(source: PlannedSource<unknown>, names: ReadonlySet<string>): boolean {
@@ -179,8 +208,9 @@ function markingSource(sources: readonly PlannedSource<unknown>[], isTable: bool
 
 function markedSource(source: PlannedSource<unknown>): MarkedSource {
   if (source.kind === "table") return { markOf: (name) => kindIn([source.schema], name), keepsTimes: true };
-  const { outputs, dimensions, keepsTimes } = source.plan;
-  const markOf = (name: string) => outputs.find((output) => output.name === name)?.mark ?? (dimensions.includes(name) ? "tag" : null);
+  const { outputs, dimensions, fieldDimensions, keepsTimes } = source.plan;
+  const ofDimension = (name: string) => fieldDimensions.get(name) ?? (dimensions.includes(name) ? "tag" : null);
+  const markOf = (name: string) => outputs.find((output) => output.name === name)?.mark ?? ofDimension(name);
   return { markOf, keepsTimes };
 }
 
@@ -275,9 +305,14 @@ class SymbolTable {
 }
 
 /** Fields named like the output columns, tags like the grouping tags. */
-function schemaOf(names: readonly string[], outputs: readonly PlannedOutput[], dimensions: readonly string[]): Schema {
-  const types = new Map<string, FieldType>();
-  const tags = new Set(dimensions);
+function schemaOf(
+  names: readonly string[],
+  outputs: readonly PlannedOutput[],
+  dimensions: readonly string[],
+  fieldDimensions: ReadonlyMap<string, FieldType>,
+): Schema {
+  const types = new Map(fieldDimensions);
+  const tags = new Set(dimensions.filter((name) => !fieldDimensions.has(name)));
   outputs.forEach(({ type }, i) => {
     if (type !== null && !types.has(names[i]!)) types.set(names[i]!, type);
   });

@@ -1,7 +1,8 @@
-// Conditions of v3 on the columns of one source: a comparison with a column that is not there is false, and a boolean field alone is a
-// condition. In 1.x such a column is a tag without a value.
+// Conditions of v3 on the columns of one source: a comparison with a column that is not there is false, a boolean field alone is a
+// condition, and `::tag` and `::field` are ignored. In 1.x such a column is a tag without a value.
 import { TsdbError } from "../../model/errors.ts";
 import type { Expression } from "../parse/ast.ts";
+import { mapLeaves } from "../parse/map-leaves.ts";
 import { printExpression } from "../parse/print.ts";
 import type { Schema } from "./types.ts";
 
@@ -21,12 +22,16 @@ export function settledCondition(condition: Expression, schema: Schema): Express
     }
     case "binary": {
       const { operator, left, right } = condition;
-      if (operator !== "AND" && operator !== "OR") return hasAbsent(condition, schema) ? FALSE : condition;
+      if (operator !== "AND" && operator !== "OR") return hasAbsent(condition, schema) ? FALSE : mapLeaves(condition, withoutKind);
       return { ...condition, left: settledCondition(left, schema), right: settledCondition(right, schema) };
     }
     default:
       return condition;
   }
+}
+
+function withoutKind(leaf: Expression): Expression {
+  return leaf.kind === "ref" && (leaf.cast === "tag" || leaf.cast === "field") ? { ...leaf, cast: null } : leaf;
 }
 
 function isAbsent(name: string, { fields, tags }: Schema): boolean {

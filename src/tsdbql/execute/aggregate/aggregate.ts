@@ -10,7 +10,7 @@ import { computeOutputs } from "../outputs.ts";
 import { emptyCells, takeCells } from "../rows/cells.ts";
 import type { AnyCells } from "../rows/columns.ts";
 import { fillCells } from "../rows/fill.ts";
-import { shownGroups } from "../rows/group-order.ts";
+import { keyTypes, shownGroups } from "../rows/group-order.ts";
 import { type RowBlock, type RunPlan, type SelectContext, type SelectScope, sourcesOf } from "../select-context.ts";
 import { callChain, columnOf, hasFields } from "./call-chain.ts";
 import { type CallResult, limit } from "./call-result.ts";
@@ -31,7 +31,7 @@ export async function* aggregateBlocks(
   const chains = plan.calls.filter((call) => hasPoints(call, plan)).map((call) => callChain(call, range, checked));
   if (chains.length === 0) return;
   const found = await readGroups({ context, plan, name, groupBy, chains });
-  const groups = await context.turns.run(shownGroups(found, ({ tags }) => tags, checked));
+  const groups = await context.turns.run(shownGroups(found, ({ tags }) => tags, { ...checked, types: keyTypes(plan, groupBy) }));
   const schemas = sourcesOf(plan, name).map((source) => (source.kind === "table" ? source.schema : source.plan.schema));
   const counted = chains.map((chain) => ({ ...chain, isAbsent: kindIn(schemas, chain.base.column.name) === null }));
   const blocks = new GroupBlocks(plan, name, counted, context.memory);

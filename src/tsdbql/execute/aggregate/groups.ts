@@ -1,6 +1,6 @@
 // The groups of a SELECT with calls: selects how they are read, once for all calls that read the same range.
 import { compareTags } from "../rows/order.ts";
-import { sourcesOf } from "../select-context.ts";
+import { isGroupedByField, sourcesOf } from "../select-context.ts";
 import type { GroupReader, GroupRequest, GroupResult, TableRequest } from "./group-request.ts";
 import { narrowingOf } from "./narrowing.ts";
 import { NEWEST_GROUPS } from "./newest-groups.ts";
@@ -31,7 +31,8 @@ export async function readGroups({ chains, ...request }: Omit<GroupRequest, "ran
 
 async function readRange(request: GroupRequest): Promise<readonly GroupResult[]> {
   const [source, ...others] = sourcesOf(request.plan, request.name);
-  if (source?.kind !== "table" || others.length > 0) return groupsOfRows(await findRows(request, {}), request);
+  const isOfScan = source?.kind === "table" && others.length === 0 && !isGroupedByField(request.plan, source, request.groupBy);
+  if (!isOfScan) return groupsOfRows(await findRows(request, {}), request);
   const ofTable: TableRequest = { ...request, source };
   for (const reader of READERS) {
     const groups = reader.suits(ofTable) ? await reader.read(ofTable) : null;

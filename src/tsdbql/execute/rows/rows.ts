@@ -16,6 +16,7 @@ import type { StatementMemory } from "../memory.ts";
 import { castCells, emptyCells, tagsOf, takeCells, takeTimes } from "./cells.ts";
 import { type AnyCells, type GrowingColumn, growingColumn, type NumberColumn, type TagCells } from "./columns.ts";
 import { type ConditionColumn, type FindColumn, refKey, rowsOfTag, rowsWhere } from "./condition.ts";
+import { keysOfField } from "./field-keys.ts";
 import { groupRows, orderRows } from "./order.ts";
 import { RowSeries } from "./row-series.ts";
 import { placesOfSeries } from "./series-order.ts";
@@ -68,6 +69,8 @@ export const TOO_MANY = Symbol("too many rows");
 export interface RowReader {
   readonly turns: Turns;
   readonly memory: StatementMemory;
+  /** In v3 a field groups rows by its values; in 1.x it is a tag that no row has. Default: false. */
+  readonly groupsByFields?: boolean;
   /** Maximum rows; beyond it the result is TOO_MANY. */
   readonly rowsMax?: number;
 }
@@ -78,7 +81,7 @@ export async function readRows(
   request: RowsRequest,
   predicates: ScanPredicates,
   condition: readonly Expression[],
-  { turns, memory, rowsMax = Number.POSITIVE_INFINITY }: RowReader,
+  { turns, memory, groupsByFields = false, rowsMax = Number.POSITIVE_INFINITY }: RowReader,
 ): Promise<LooseRows | typeof TOO_MANY> {
   const reading = new Reading(table, condition);
   const wanted = request.columns.map((column) => reading.place(column.name));
@@ -116,7 +119,11 @@ export async function readRows(
     (function* (): Steps<LooseRows> {
       const rowCount = rows?.length ?? reading.rowCount;
       const tags: TagCells[] = [];
-      for (const place of keys) tags.push(tagCells(place === null ? null : yield* reading.columns[place]!.take(rows, rowCount), rowCount));
+      for (const place of keys) {
+        const cells = place === null ? null : yield* reading.columns[place]!.take(rows, rowCount);
+        const isKey = groupsByFields && cells !== null && cells.type !== "tag";
+        tags.push(isKey ? yield* keysOfField(cells) : tagCells(cells, rowCount));
+      }
       const columns: (AnyCells | null)[] = [];
       for (const [i, { kind }] of request.columns.entries()) columns.push(yield* reading.taken(wanted[i]!, rows, kind));
       return {
