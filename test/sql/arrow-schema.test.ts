@@ -109,3 +109,11 @@ describe("times and durations leave in their unit", () => {
     expect([String(table.schema.fields[0]!.type), table.getChildAt(0)!.data[0]!.values[0]]).toEqual([type, found]);
   });
 });
+
+test.each(["'a' || NULL || 'b'", "CAST(NULL AS VARCHAR) || 'x'", "'x' || CAST(NULL AS INTEGER)", "overlay('abc' PLACING NULL FROM 3)"])(
+  "%s is a text that is NULL",
+  async (value) => {
+    const { schema } = await answerOf(`SELECT ${value} AS v`, false);
+    expect(schema.fields.map(({ name, type }) => `${name} ${type}`)).toEqual(["v Utf8"]);
+  },
+);

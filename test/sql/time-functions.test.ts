@@ -381,6 +381,8 @@ sqlSuite("intervals", [
   moved("INTERVAL '2 microseconds 3 milliseconds'", "2024-01-31T12:00:00.003002001"),
   moved("INTERVAL '1.5 seconds'", "2024-01-31T12:00:01.500000001"),
   moved("INTERVAL '90 minutes'", "2024-01-31T13:30:00.000000001"),
+  moved("INTERVAL 90", "2024-01-31T12:01:30.000000001"),
+  moved("INTERVAL -2.5", "2024-01-31T11:59:57.500000001"),
   moved("INTERVAL '2 days 1 hour 31 minutes'", "2024-02-02T13:31:00.000000001"),
   moved("INTERVAL '1 week'", "2024-02-07T12:00:00.000000001"),
   moved("INTERVAL '1 month'", "2024-02-29T12:00:00.000000001"),

@@ -21,6 +21,11 @@ export function isNullConstant({ node }: Pick<Typed, "node">): boolean {
   return node.class === "CONSTANT" && node.value.is_null;
 }
 
+/** True for CAST(NULL AS …). */
+export function isNullOfType({ node }: Pick<Typed, "node">): boolean {
+  return node.class === "CAST" && isNullConstant({ node: node.child });
+}
+
 /** The column type whose mark an answer puts on the value; null: none. */
 export function markOf({ mark, source }: Pick<Typed, "mark" | "source">): ColumnType | null {
   return mark !== undefined ? mark : (source?.scan.defs[source.index]?.type ?? null);

@@ -137,6 +137,9 @@ function clockInterval(match: RegExpExecArray): Interval {
   return { months: 0, days: 0, ns: sign === "-" ? -ns : ns };
 }
 
+/** True for a word that `scaledUnit` knows. */
+export const isUnit = (word: string): boolean => unitOf(word) !== undefined;
+
 /** `amount` (a decimal number) of a unit, exactly: for fractions a month has 30 days, a day 24 hours. */
 export function scaledUnit(amount: string, word: string): Interval | null {
   const unit = unitOf(word);

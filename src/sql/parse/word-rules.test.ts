@@ -22,6 +22,9 @@ test.each([
   ["SELECT `a``b` FROM `Mixed Case`", 'select "a`b" from "Mixed Case"'],
   ["SELECT x FROM t LIMIT 2, 3", "select x from t limit 3 offset 2"],
   ["SELECT 5 XOR 3", "select 5 ^ 3"],
+  ["SELECT INTERVAL 90", "select interval '90'"],
+  ["SELECT INTERVAL -1.5, INTERVAL 2 x", "select interval '-1.5' , interval '2' x"],
+  ["SELECT INTERVAL 3 DAYS, INTERVAL -3 hours", "select interval 3 days , interval '-3 hours'"],
   ["SELECT x FROM a LEFT SEMI JOIN b ON a.x = b.x", "select x from a semi join b on a . x = b . x"],
   ["SELECT x FROM a RIGHT ANTI JOIN b ON a.x = b.x", "select x from b anti join a on a . x = b . x"],
   [

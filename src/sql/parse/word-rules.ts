@@ -3,7 +3,7 @@
 import { checkLimit } from "../../model/query/statement-limits.ts";
 import { Brackets } from "./brackets.ts";
 import { isSymbol, isWord, symbol, word } from "./call-rules.ts";
-import { scaledUnit } from "./interval.ts";
+import { isUnit, scaledUnit } from "./interval.ts";
 import type { Token } from "./tokens.ts";
 
 /** DuckDB's keywords that are names in the dialect where a value or a table is expected. */
@@ -37,7 +37,7 @@ export function wordRules(tokens: readonly Token[]): readonly Token[] {
   return has(measured, "semi") || has(measured, "anti") ? oneSidedJoins(measured) : measured;
 }
 
-/** `INTERVAL -1 DAY`, `INTERVAL 1.5 DAY`: a text. */
+/** `INTERVAL -1 DAY`, `INTERVAL 1.5 DAY`, and `INTERVAL 90` in seconds: a text. */
 function numberIntervals(tokens: readonly Token[]): readonly Token[] {
   const out: Token[] = [];
   for (let i = 0; i < tokens.length; i++) {
@@ -45,10 +45,15 @@ function numberIntervals(tokens: readonly Token[]): readonly Token[] {
     if (!isWord(tokens[i], "interval")) continue;
     const sign = isSymbol(tokens[i + 1], "-") ? "-" : "";
     const [amount, unit] = tokens.slice(i + 1 + sign.length, i + 3 + sign.length);
-    const isText = amount?.kind === "number" && (sign === "-" || amount.text.includes(".")) && unit?.kind === "word";
-    if (!isText || scaledUnit(amount.text, unit.text) === null) continue;
-    out.push({ kind: "string", text: `'${sign}${amount.text} ${unit.text}'`, start: tokens[i + 1]!.start, end: unit.end });
-    i += 2 + sign.length;
+    if (amount?.kind !== "number") continue;
+    const start = tokens[i + 1]!.start;
+    if (unit?.kind !== "word" || !isUnit(unit.text)) {
+      out.push({ kind: "string", text: `'${sign}${amount.text}'`, start, end: amount.end });
+      i += 1 + sign.length;
+    } else if ((sign === "-" || amount.text.includes(".")) && scaledUnit(amount.text, unit.text) !== null) {
+      out.push({ kind: "string", text: `'${sign}${amount.text} ${unit.text}'`, start, end: unit.end });
+      i += 2 + sign.length;
+    }
   }
   return out;
 }

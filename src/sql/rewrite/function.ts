@@ -5,7 +5,7 @@ import { decimalOf, isUnsigned, isUnsigned64 } from "../bind/decimals.ts";
 import { RENAMED_FUNCTIONS } from "../bind/dialect.ts";
 import { type Kind, type Typed, type TypeNote, withClock } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
-import { isDictionary, isNullConstant, itemType, NULL_TYPE, narrowType, sameType, withMarkOf } from "../bind/type-notes.ts";
+import { isDictionary, isNullConstant, isNullOfType, itemType, NULL_TYPE, narrowType, sameType, withMarkOf } from "../bind/type-notes.ts";
 import { negateInterval } from "../parse/interval.ts";
 import type { Expression, FunctionCall } from "../parse/tree.ts";
 import { call, castTo } from "../parse/tree.ts";
@@ -157,7 +157,7 @@ function signed(node: FunctionCall, value: Typed): Typed {
   return { ...typed(node, value.kind === "time" ? "unknown" : value.kind), ...(arrow === null ? {} : { arrow }) };
 }
 
-/** Texts, lists, or a list and an element; NULL has the other operand's kind. */
+/** Texts, lists, or a list and an element; NULL has the other operand's kind. Of a NULL with a type DuckDB would forget the type. */
 function rewriteConcatenation(node: FunctionCall, left: Typed, right: Typed, scope: Scope): Typed {
   const lists = [left, right].filter(({ kind }) => kind === "list");
   if (lists.length === 2 && left.depth !== undefined && right.depth !== undefined && left.depth !== right.depth) {
@@ -169,8 +169,9 @@ function rewriteConcatenation(node: FunctionCall, left: Typed, right: Typed, sco
     if (isLeft ? right.kind !== "unknown" : left.kind !== "unknown")
       return joinedList(isLeft ? "list_append" : "list_prepend", [left, right], lists[0]!);
   }
-  const other = isNullConstant(left) ? right : left;
-  if (other.kind === "string" && (isNullConstant(left) || isNullConstant(right))) return { node: nullOf("VARCHAR"), kind: "string" };
+  const isNull = (value: Typed) => isNullConstant(value) || isNullOfType(value);
+  const isText = left.kind === "string" || right.kind === "string";
+  if (isText && (isNull(left) || isNull(right))) return { node: nullOf("VARCHAR"), kind: "string" };
   if (left.kind !== "string" && right.kind !== "string") return typed(node, "unknown");
   const children = [left, right].map((value) => (value.kind === "list" ? value.node : implicitText(value, scope)));
   return typed({ ...node, children }, lists.length === 0 ? "string" : "unknown");

@@ -2,7 +2,7 @@
 import type { Kind, Typed } from "../../bind/kind.ts";
 import { isNullConstant, typeName, viewType } from "../../bind/type-notes.ts";
 import { call, castTo, type Expression, integerConstant, operator, stringConstant } from "../../parse/tree.ts";
-import { callAs, expectArguments, narrow, planError, type Rule, type RuleInput, type Rules, whole } from "../rule.ts";
+import { callAs, expectArguments, narrow, nullOf, planError, type Rule, type RuleInput, type Rules, whole } from "../rule.ts";
 import { implicitText } from "../values/cast.ts";
 
 const INT32 = { kind: "integer", arrow: "Int32" } as const;
@@ -112,6 +112,8 @@ function substr(input: RuleInput): Typed {
 function overlay(input: RuleInput): Typed {
   expectArguments(input, 3, 4);
   const [value, other, first, length] = input.args;
+  // its macro would have no type
+  if (input.args.some(isNullConstant)) return { node: nullOf("VARCHAR"), ...TEXT };
   const replaced = length === undefined ? call("length", [text(other!, input)]) : whole(length);
   return { node: callAs("__overlay", input, [text(value!, input), text(other!, input), whole(first!), replaced]), ...TEXT };
 }
