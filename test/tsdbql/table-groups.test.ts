@@ -108,6 +108,12 @@ const ANSWERS: Readonly<Record<string, readonly Row[]>> = {
   ],
   // in a condition a column is meant by its name
   "SELECT v FROM m WHERE h::field = 'b' AND ok::tag = true": [{ time: time(1), v: 10 }],
+  // tags that an inner statement shows are no columns of a wildcard in a call
+  "SELECT count(*) FROM (SELECT v, h, h AS other FROM m)": [{ time: TIME0, count_v: 6 }],
+  "SELECT count(/v|h/) FROM (SELECT v, h, s FROM m) GROUP BY h": [
+    { time: TIME0, h: "a", count_v: 4 },
+    { time: TIME0, h: "b", count_v: 2 },
+  ],
   // of rows only numbers fill
   "SELECT v, n FROM m WHERE h = 'a' AND v > 2 fill(previous)": [
     { time: time(3), v: 3, n: -1 },

@@ -18,12 +18,15 @@ export interface Expanded {
 interface NamedColumn {
   readonly name: string;
   readonly kind: ColumnKind;
+  /** True: a wildcard within a call leaves it out. */
+  readonly isUncalled: boolean;
 }
 
-/** @throws TsdbError bad_query */
+/** @param innerTags tags that inner statements show, in v3: no wildcard within a call means them @throws TsdbError bad_query */
 export function expand(
   { fields, dimensions, isTable }: Pick<CheckedSelect, "fields" | "dimensions" | "isTable">,
   schemas: readonly Schema[],
+  innerTags: ReadonlySet<string>,
 ): Expanded {
   const hasFieldWildcard = fields.some(({ expression }) => hasWildcard(expression));
   const hasDimensionWildcard = dimensions.some(({ kind }) => kind === "wildcard" || kind === "regex");
@@ -31,10 +34,10 @@ export function expand(
   const grouped = expandDimensions(dimensions, tags);
   if (!hasFieldWildcard) return { fields, dimensions: grouped };
   const fieldNames = sortedNames(schemas.flatMap((schema) => [...schema.fields.keys()]));
-  const columns: NamedColumn[] = fieldNames.map((name) => ({ name, kind: kindIn(schemas, name) }));
+  const columns: NamedColumn[] = fieldNames.map((name) => ({ name, kind: kindIn(schemas, name), isUncalled: innerTags.has(name) }));
   // grouping tags are not columns, and with GROUP BY * no tag is; without fields there is nothing to show
   if (!hasDimensionWildcard && fieldNames.length > 0) {
-    for (const name of tags) if (!grouped.includes(name)) columns.push({ name, kind: "tag" });
+    for (const name of tags) if (!grouped.includes(name)) columns.push({ name, kind: "tag", isUncalled: false });
   }
   columns.sort((a, b) => compareTexts(a.name, b.name));
   return { fields: fields.flatMap((field) => expandField(field, columns, isTable ? quoteIdent : (name) => name)), dimensions: grouped };
@@ -124,7 +127,9 @@ function expandCall(field: SelectField, call: Call, columns: readonly NamedColum
   }
   const regex = first.kind === "regex" ? compileRegex(first.source) : null;
   const types: readonly ColumnKind[] = expandedTypes(inner.name);
-  const wanted = columns.filter(({ name, kind }) => types.includes(kind) && (regex === null || regex.test(name)));
+  const wanted = columns.filter(
+    ({ name, kind, isUncalled }) => !isUncalled && types.includes(kind) && (regex === null || regex.test(name)),
+  );
   return wanted.map((column) => ({
     expression: replaceInnermost(call, refTo(column)),
     alias: `${fieldName(field)}_${quoted(column.name)}`,

@@ -97,7 +97,7 @@ export function planSelect<T>(checked: CheckedSelect, resolve: (measurement: Mea
     source.kind === "measurement" ? resolve(source) : [{ kind: "select", plan: planSelect(source.select, resolve) }],
   );
   const schemas = sources.map((source) => (source.kind === "table" ? source.schema : source.plan.schema));
-  const { fields, dimensions } = expand(checked, schemas);
+  const { fields, dimensions } = expand(checked, schemas, checked.isTable ? new Set(sources.flatMap(shownTagsOf)) : NO_TAGS);
   if (checked.isTable && fields.length === 0) checkWithoutFields(checked);
   const isTag = (field: SelectField): field is SelectField & { readonly expression: VarRef } =>
     field.expression.kind === "ref" &&
@@ -153,12 +153,19 @@ export function fieldsAmong(names: readonly string[], sources: readonly PlannedS
   );
 }
 
+const NO_TAGS: ReadonlySet<string> = new Set();
+
+/** The names by which an inner statement shows tags, also those of statements within it. */
+function shownTagsOf(source: PlannedSource<unknown>): string[] {
+  return source.kind === "table" ? [] : source.plan.outputs.flatMap(({ name, isTag, mark }) => (isTag || mark === "tag" ? name : []));
+}
+
 /** The schemas of measurements and statements; a tag that a statement shows by another name is a tag. */
 function schemasWithin(sources: readonly PlannedSource<unknown>[]): Schema[] {
   return sources.flatMap((source) => {
     if (source.kind === "table") return source.schema;
-    const { schema, outputs, sources: inner } = source.plan;
-    const shown = new Set(outputs.flatMap(({ name, isTag, mark }) => (isTag || mark === "tag" ? name : [])));
+    const { schema, sources: inner } = source.plan;
+    const shown = new Set(shownTagsOf(source));
     const fields = new Map([...schema.fields].filter(([name]) => !shown.has(name)));
     return [{ fields, tags: schema.tags.union(shown) }, ...schemasWithin(inner)];
   });
