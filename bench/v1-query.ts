@@ -1,8 +1,9 @@
-// Measures /query for v1 clients, compared with InfluxDB 1 on the same rows: TSBS's queries in the v1 language, with answers compared value
-// by value; and a long answer: the time to its first byte, and its total.
+// Measures /query for v1 clients, compared with InfluxDB 1 on the same rows: TSBS's queries in the v1 language and statements over whole
+// series, with answers compared value by value; and a long answer: the time to its first byte, and its total.
 import { prng } from "../test/support/prng.ts";
 import { TestServer } from "../test/support/servers/server.ts";
 import { extentOf, TSBS_QUERIES, type TsbsExtent, type TsbsQuery } from "./data/tsbs-queries.ts";
+import { WHOLE_STATEMENTS } from "./data/whole-tsdbql.ts";
 import { answerOfInflux, difference } from "./support/answers.ts";
 import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";
 import { NO_COMPACTION } from "./support/compaction.ts";
@@ -35,7 +36,7 @@ export const v1Query: Bench = {
       // a clean stop flushes
       await server.restart();
       const answers: Answer[] = [];
-      const questions = TSBS_QUERIES.filter(({ name }) => name.includes(only ?? ""));
+      const questions = [...TSBS_QUERIES, ...WHOLE_STATEMENTS].filter(({ name }) => name.includes(only ?? ""));
       for (const question of questions) await warm(question, extent, size, server, influx);
       for (const question of questions) {
         const answer = await measure(question, extent, size, server, influx);

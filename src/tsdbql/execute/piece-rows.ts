@@ -68,8 +68,10 @@ export class PieceRows {
    *  other columns than earlier ones */
   add({ head, batch }: SeriesPiece): ResultBatch | null {
     if (head !== this.head) {
-      this.headFields = fieldsOf(head);
-      this.keys = groupKeysOf(head);
+      if (this.head === undefined || !haveSameForm(head, this.head)) {
+        this.headFields = fieldsOf(head);
+        this.keys = groupKeysOf(head);
+      }
       this.name = this.name === undefined || this.name === head.name ? head.name : "";
     }
     this.head = head;
@@ -102,6 +104,17 @@ export class PieceRows {
       );
     return { rowCount, columns: fields.map(columnOf) };
   }
+}
+
+/** True if two series certainly have the same columns: of a statement with many groups most do. */
+function haveSameForm(a: SeriesHead, b: SeriesHead): boolean {
+  const isSame =
+    a.fields === b.fields && a.unknownTags === b.unknownTags && a.plainTags === b.plainTags && a.hasPlainName === b.hasPlainName;
+  if (!isSame || a.tags?.length !== b.tags?.length || a.groupingFields?.size !== b.groupingFields?.size) return false;
+  for (const [i, [key]] of (a.tags ?? []).entries()) {
+    if (key !== b.tags![i]![0] || a.groupingFields?.get(key)?.type !== b.groupingFields?.get(key)?.type) return false;
+  }
+  return true;
 }
 
 /** Measurement, time, tags, values; a list without times starts with its columns. */

@@ -36,7 +36,10 @@ export async function findRows(request: GroupRequest, narrowing: Narrowing): Pro
   return { set, columnAt };
 }
 
-/** The groups of rows that `findRows` returned. */
+/** Approximate memory of a group's objects. */
+const GROUP_BYTES = 512;
+
+/** The groups of rows that `findRows` returned. @throws TsdbError query_limit */
 export async function groupsOfRows({ set, columnAt }: FoundRows, { context, plan, range, chains }: GroupRequest): Promise<GroupResult[]> {
   const { turns } = context;
   const { checked } = plan;
@@ -50,6 +53,7 @@ export async function groupsOfRows({ set, columnAt }: FoundRows, { context, plan
     descending: checked.descending,
     isTable: checked.isTable,
   };
+  context.memory.take(set.groups.length * GROUP_BYTES);
   const groups: GroupResult[] = [];
   for (const [group, tags] of set.groups.entries()) {
     groups.push({ tags, bases: await turns.run(basePoints(set, group, columnAt, bases)), columnAt });

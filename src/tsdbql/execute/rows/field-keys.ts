@@ -40,27 +40,20 @@ function keyText(value: number | bigint | string, type: FieldType): string {
 
 /** The values of texts that `keysOfField` returned. */
 export function* valuesOfKeys({ codes, dictionary }: TagCells, type: FieldType): Steps<Cells> {
-  const values = dictionary.map((text) => keyValue(text, type));
-  const empty = emptyCells(type, codes.length);
-  const validity = empty.validity!;
-  const result = empty.values instanceof Texts ? null : (empty.values as { [row: number]: number | bigint | string });
+  const known = dictionary.map((text) => keyValue(text, type));
+  const cells = emptyCells(type, codes.length);
+  const validity = cells.validity!;
+  const values = cells.type === "string" ? null : (cells.values as { [row: number]: number | bigint | string });
   for (let row = 0; row < codes.length; row++) {
     if (isPause(row)) yield;
-    const value = values[codes[row]!] ?? null;
+    const value = known[codes[row]!]!;
     if (value === null) continue;
-    if (result !== null) result[row] = value;
+    if (values !== null) values[row] = value;
     validity[row >> 3] = validity[row >> 3]! | (1 << (row & 7));
   }
-  return type === "string"
-    ? cellsOf(
-        type,
-        new Texts(
-          codes,
-          values.map((value) => String(value ?? "")),
-        ),
-        validity,
-      )
-    : empty;
+  if (cells.type !== "string") return cells;
+  const texts = known.map((value) => String(value ?? ""));
+  return cellsOf("string", new Texts(codes, texts), validity);
 }
 
 /** The value of one text, 1 for true; null if it has none of that type. */

@@ -23,8 +23,7 @@ export function keyTypes({ checked, sources }: RunPlan, groupBy: readonly string
 }
 
 /** Those within SLIMIT and SOFFSET of groups in the order of their tags. In 1.x a missing tag comes first, and descending times turn the
- *  groups around too; in v3 it comes last, the order of groups is one,
- *  and fields are ordered by their values. */
+ *  groups around too; in v3 it comes last, the order of groups is one, and fields are ordered by their values. */
 export function* shownGroups<T>(groups: readonly T[], tagsOf: (group: T) => readonly string[], order: GroupOrder): Steps<readonly T[]> {
   const { isTable, descending, slimit, soffset, types = [] } = order;
   const ordered = isTable ? yield* inTableOrder(groups, tagsOf, types) : groups;
@@ -43,26 +42,36 @@ function* inTableOrder<T>(
     for (let i = from; i < to && !isOther; i++) isOther = tagsOf(groups[i]!).includes("");
   });
   if (!isOther) return groups;
+  const keys: Key[][] = [];
+  yield* inSteps(groups.length, (from, to) => {
+    for (let i = from; i < to; i++) keys.push(tagsOf(groups[i]!).map((text, at) => keyOf(text, types[at] ?? null)));
+  });
   const places = Uint32Array.from(groups.keys());
-  yield* sortInSteps(places, (a, b) => compareKeys(tagsOf(groups[a]!), tagsOf(groups[b]!), types));
+  yield* sortInSteps(places, (a, b) => compareKeys(keys[a]!, keys[b]!));
   return Array.from(places, (place) => groups[place]!);
 }
 
-function compareKeys(a: readonly string[], b: readonly string[], types: readonly (FieldType | null)[]): number {
+/** What a group is ordered by; null: its value is missing. */
+type Key = string | number | bigint | null;
+
+/** Texts without a value of their type are in the order of texts, behind the others. */
+function keyOf(text: string, type: FieldType | null): Key {
+  if (text === "") return null;
+  return type === null ? text : (keyValue(text, type) ?? text);
+}
+
+function compareKeys(a: readonly Key[], b: readonly Key[]): number {
   for (let i = 0; i < a.length; i++) {
-    const own = a[i]!;
-    const other = b[i]!;
-    if (own === other) continue;
-    if (own === "" || other === "") return own === "" ? 1 : -1;
-    return compareTyped(own, other, types[i] ?? null) || compareTexts(own, other);
+    const order = compareKey(a[i]!, b[i]!);
+    if (order !== 0) return order;
   }
   return 0;
 }
 
-/** 0 also for texts without a value of the type. */
-function compareTyped(a: string, b: string, type: FieldType | null): number {
-  if (type === null || type === "string") return 0;
-  const [own, other] = [keyValue(a, type), keyValue(b, type)];
-  if (own === null || other === null || own === other) return 0;
-  return own < other ? -1 : 1;
+function compareKey(a: Key, b: Key): number {
+  if (a === null || b === null) return (a === null ? 1 : 0) - (b === null ? 1 : 0);
+  if (typeof a === "string") return typeof b === "string" ? compareTexts(a, b) : 1;
+  if (typeof b === "string") return -1;
+  if (a !== b) return a < b ? -1 : 1;
+  return a !== 0 || Object.is(a, b) ? 0 : Object.is(a, -0) ? -1 : 1;
 }

@@ -1,7 +1,7 @@
 // Sorts rows by group, then time, then series. Rows mostly arrive in sorted stretches, one per series, so stretches are merged.
 
 import { compareTexts } from "../../../model/rows/text-order.ts";
-import { inSteps, STEP_ROWS, type Steps, sortInSteps } from "../../../model/steps.ts";
+import { inSteps, isPause, STEP_ROWS, type Steps, sortInSteps } from "../../../model/steps.ts";
 import type { TagCells } from "./columns.ts";
 
 export interface Groups {
@@ -16,15 +16,19 @@ export function* groupRows(columns: readonly TagCells[], rowCount: number): Step
   if (columns.length === 0 || rowCount === 0) return { tags: rowCount === 0 ? [] : [[]], groupOf: new Uint32Array(rowCount) };
   const [first, ...others] = columns;
   if (others.length === 0) {
-    const tags = first!.dictionary.map((value) => [value]);
-    return yield* rank(tags, first!.codes, rowCount);
+    const { dictionary, codes } = first!;
+    const tags: string[][] = [];
+    yield* inSteps(dictionary.length, (from, to) => {
+      for (let code = from; code < to; code++) tags.push([dictionary[code]!]);
+    });
+    return yield* rank(tags, codes, rowCount);
   }
   const numbers = new TupleNumbers(columns);
   const ids = new Uint32Array(rowCount);
   yield* inSteps(rowCount, (from, to) => {
     for (let row = from; row < to; row++) ids[row] = numbers.numberOf(row, ids);
   });
-  return yield* rank(numbers.tags(), ids, rowCount);
+  return yield* rank(yield* numbers.tags(), ids, rowCount);
 }
 
 /** Numbers the combinations of codes that rows have. */
@@ -54,8 +58,13 @@ class TupleNumbers {
   }
 
   /** The values of each combination. */
-  tags(): string[][] {
-    return this.rows.map((row) => this.columns.map(({ codes, dictionary }) => dictionary[codes[row]!]!));
+  *tags(): Steps<string[][]> {
+    const { rows, columns } = this;
+    const tags: string[][] = [];
+    yield* inSteps(rows.length, (from, to) => {
+      for (let i = from; i < to; i++) tags.push(columns.map(({ codes, dictionary }) => dictionary[codes[rows[i]!]!]!));
+    });
+    return tags;
   }
 
   private areEqual(row: number, other: number): boolean {
@@ -88,7 +97,7 @@ function* rank(tags: readonly (readonly string[])[], ids: Uint32Array, rowCount:
   yield* inSteps(rowCount, (from, to) => {
     for (let row = from; row < to; row++) used[ids[row]!] = 1;
   });
-  const order = Uint32Array.from(tags.keys()).filter((id) => used[id] === 1);
+  const order = yield* placesOf(used);
   yield* sortInSteps(order, (a, b) => compareTags(tags[a]!, tags[b]!));
   const places = new Uint32Array(tags.length);
   yield* inSteps(order.length, (from, to) => {
@@ -99,6 +108,16 @@ function* rank(tags: readonly (readonly string[])[], ids: Uint32Array, rowCount:
     for (let row = from; row < to; row++) groupOf[row] = places[ids[row]!]!;
   });
   return { tags: Array.from(order, (id) => tags[id]!), groupOf };
+}
+
+/** Where there is a 1, ascending. */
+function* placesOf(marks: Uint8Array): Steps<Uint32Array> {
+  const places = new Uint32Array(marks.length);
+  let count = 0;
+  yield* inSteps(marks.length, (from, to) => {
+    for (let i = from; i < to; i++) if (marks[i] === 1) places[count++] = i;
+  });
+  return places.subarray(0, count);
 }
 
 /** Compares the tag values of two groups. Returns < 0, 0 or > 0. */
@@ -138,6 +157,7 @@ export function* orderRows(
   const keys = isExact ? distances : yield* ranksOf(times, descending);
   const scratch = new Uint32Array(rowCount);
   for (let group = 0; group < tags.length; group++) {
+    if (isPause(group)) yield;
     const from = starts[group]!;
     const end = starts[group + 1]!;
     yield* mergeRuns(rows, scratch, from, end, keys);
