@@ -95,6 +95,15 @@ describe(`${ROWS.length} rows (seed ${SEED})`, () => {
       "SELECT v, i FROM m WHERE i + i > 100 GROUP BY host LIMIT 6",
       (host) => ROWS.filter((row) => row.host === host && row.i > 50n).slice(0, 6),
     ],
+    [
+      "SELECT v, i FROM m GROUP BY host LIMIT 4 SLIMIT 1 SOFFSET 1",
+      (host) => (host === "b" ? ROWS.filter((row) => row.host === host).slice(0, 4) : []),
+    ],
+    [
+      "SELECT v, i FROM m WHERE i > 97 GROUP BY host, none ORDER BY time DESC LIMIT 3 SLIMIT 2",
+      (host) => (host === "c" ? [] : newestOf(host, ({ i }) => i > 97n).slice(0, 3)),
+    ],
+    ["SELECT v, i FROM m GROUP BY host LIMIT 4 SOFFSET 3", () => []],
   ];
   test.each(LIMITED)("%s, wherever the rows are", async (statement, wanted) => {
     const groups = HOSTS.map((host) => ({ host, values: shown(wanted(host)) })).filter(({ values }) => values.length > 0);

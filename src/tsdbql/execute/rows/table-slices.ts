@@ -17,6 +17,14 @@ import type { MeasurementTable, ScanPredicates } from "./table.ts";
 const BATCH_ROWS = 262_144;
 const LIMITED_BATCH_ROWS = 16_384;
 
+interface ShownGroups {
+  readonly groups: readonly CountedGroup[];
+  /** No group was left out. */
+  readonly isAll: boolean;
+  /** What the groups' rows were counted by; null: by nothing. */
+  readonly windows: Windows | null;
+}
+
 /** The row sets of one measurement, in the order of the answer. */
 export class TableSlices {
   private readonly table: MeasurementTable;
@@ -50,21 +58,15 @@ export class TableSlices {
       yield* this.byTime(predicates, this.table.scan.rowCountMax, () => isEnough([]));
       return;
     }
-    const { table, request, run } = this;
-    let windows = this.isLimited(predicates) ? windowsOf(table, request.range) : null;
-    let groups = await countGroups(table, request, predicates, windows, run.turns);
-    if (groups === null && windows !== null) {
-      windows = null;
-      groups = await countGroups(table, request, predicates, null, run.turns);
-    }
-    if (groups === null) {
+    const shown = await this.shown(predicates);
+    if (shown === null) {
       yield* this.all(predicates);
       return;
     }
-    const wanted = await run.turns.run(shownGroups(groups, ({ tags }) => tags, this.plan.checked));
+    const { groups: wanted, isAll, windows } = shown;
     const end = windows === null ? null : this.endOf(wanted, windows);
     if (end !== null) {
-      const tags = wanted.length === groups.length ? predicates.tags : [...predicates.tags, ...this.predicatesOf(wanted)];
+      const tags = isAll ? predicates.tags : [...predicates.tags, ...this.predicatesOf(wanted)];
       for await (const set of this.all({ ...predicates, tags }, end)) yield onlyGroups(set, wanted);
       return;
     }
@@ -78,6 +80,26 @@ export class TableSlices {
       for await (const set of isLong ? this.byTime(own, rowCount, () => isEnough(batch[0]!.tags)) : this.all(own))
         yield onlyGroups(set, batch);
     }
+  }
+
+  /** The groups within SLIMIT and SOFFSET; only these are counted by windows. Null: there are too many. */
+  private async shown(predicates: ScanPredicates): Promise<ShownGroups | null> {
+    const { table, request, run, plan } = this;
+    const { slimit, soffset } = plan.checked;
+    const count = (own: ScanPredicates, windows: Windows | null) => countGroups(table, request, own, windows, run.turns);
+    const windows = this.isLimited(predicates) ? windowsOf(table, request.range) : null;
+    const isCut = slimit > 0 || soffset > 0;
+    const counted = windows === null || isCut ? null : await count(predicates, windows);
+    const all = counted ?? (await count(predicates, null));
+    if (all === null) return null;
+    const groups = await run.turns.run(shownGroups(all, ({ tags }) => tags, plan.checked));
+    const isAll = groups.length === all.length;
+    if (counted !== null || windows === null || groups.length === 0) return { groups, isAll, windows: counted === null ? null : windows };
+    const tags = [...predicates.tags, ...this.predicatesOf(groups)];
+    const again = await count({ ...predicates, tags }, windows);
+    if (again === null) return { groups, isAll, windows: null };
+    const byKey = new Map(again.map((group) => [group.tags.join("\0"), group]));
+    return { groups: groups.map((group) => byKey.get(group.tags.join("\0"))!), isAll, windows };
   }
 
   /** Whether the rows that the scan gives are those of the answer, and there is a limit for each group. */
