@@ -78,13 +78,13 @@ function boundsOf(range: Case["range"], beforeNs: bigint, descending: boolean): 
   return descending ? { minNs, maxNs: maxNs + beforeNs } : { minNs: minNs - beforeNs, maxNs };
 }
 
-function select({ type, points }: Measured, { minNs, maxNs }: Bounds, descending: boolean): { points: Points; keys: Int32Array } {
+function select({ type, points }: Measured, { minNs, maxNs }: Bounds, descending: boolean): { points: Points; keys: Uint32Array } {
   const within = points.filter(([time]) => time >= minNs && time <= maxNs);
   // equal times keep the order of their series
   const rows = descending ? within.toSorted(([a], [b]) => (a < b ? 1 : a > b ? -1 : 0)) : within;
   const times = BigInt64Array.from(rows, ([time]) => time);
   const values = rows.map(([, value]) => value);
-  return { points: typedPoints(type, times, values), keys: Int32Array.from(rows, ([, , key]) => (key === "a" ? 0 : 1)) };
+  return { points: typedPoints(type, times, values), keys: Uint32Array.from(rows, ([, , key]) => (key === "a" ? 0 : 1)) };
 }
 
 function typedPoints(type: Measured["type"], times: BigInt64Array, values: readonly unknown[]): Points {

@@ -114,6 +114,27 @@ const ANSWERS: Readonly<Record<string, readonly Row[]>> = {
     { time: TIME0, h: "a", count_v: 4 },
     { time: TIME0, h: "b", count_v: 2 },
   ],
+  "SELECT v FROM m WHERE ok::tag AND h = 'b'": [{ time: time(1), v: 10 }],
+  // fields tell points apart, like tags
+  "SELECT top(v, n, 5) FROM m": [
+    { time: time(1), top: 10, n: 9 },
+    { time: time(1), top: 1, n: 10 },
+    { time: time(3), top: 20 },
+    { time: time(3), top: 3, n: -1 },
+  ],
+  "SELECT bottom(v, ok, h, 9) FROM m": [
+    { time: time(1), bottom: 1, ok: true, h: "a" },
+    { time: time(1), bottom: 10, ok: true, h: "b" },
+    { time: time(2), bottom: 2, ok: false, h: "a" },
+    { time: time(3), bottom: 20, ok: false, h: "b" },
+    { time: time(4), bottom: 4, h: "a" },
+  ],
+  "SELECT top(v, s, 5) FROM m": [
+    { time: time(1), top: 10, s: "b" },
+    { time: time(2), top: 2, s: "" },
+    { time: time(3), top: 20 },
+    { time: time(3), top: 3, s: "a" },
+  ],
   // of rows only numbers fill
   "SELECT v, n FROM m WHERE h = 'a' AND v > 2 fill(previous)": [
     { time: time(3), v: 3, n: -1 },

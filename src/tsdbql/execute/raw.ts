@@ -55,12 +55,15 @@ class RawBlocks {
   private left = 0;
   private skip = 0;
   private tags: readonly string[] | null = null;
+  private readonly types: ReturnType<typeof keyTypes>;
 
   constructor(
     private readonly plan: RunPlan,
     private readonly name: string,
-    private readonly groupBy: readonly string[],
-  ) {}
+    groupBy: readonly string[],
+  ) {
+    this.types = keyTypes(plan, groupBy);
+  }
 
   /** True if the series with these tags was the last one returned and has reached its limit. */
   hasLimit(tags: readonly string[]): boolean {
@@ -75,7 +78,7 @@ class RawBlocks {
   async *blocks(turns: Turns, set: RowSet): AsyncGenerator<RowBlock> {
     const { checked } = this.plan;
     const { limit, offset } = checked;
-    const order = { ...checked, types: keyTypes(this.plan, this.groupBy), ...(set.shown === null ? {} : { slimit: 0, soffset: 0 }) };
+    const order = { ...checked, types: this.types, ...(set.shown === null ? {} : { slimit: 0, soffset: 0 }) };
     const all = set.shown ?? Array.from(set.groups.keys());
     const groups = await turns.run(shownGroups(all, (group) => set.groups[group]!, order));
     for (const group of groups) {

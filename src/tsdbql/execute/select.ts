@@ -17,6 +17,9 @@ import type { MeasurementTable } from "./rows/table.ts";
 import { type RowBlock, type RunPlan, type SelectContext, type SelectScope, sourcesOf } from "./select-context.ts";
 import { SubqueryRows } from "./subquery.ts";
 
+/** Approximate memory of a group and its results. */
+const GROUP_BYTES = 512;
+
 /** The execution of one SELECT and its subqueries. */
 export class SelectRun implements SelectContext {
   constructor(
@@ -43,6 +46,7 @@ export class SelectRun implements SelectContext {
       parts.push(loose);
     }
     const set = await this.turns.run(orderedRows(await this.turns.run(concatRows(parts)), request.descending));
+    this.memory.take(set.groups.length * GROUP_BYTES);
     this.memory.check(set.bytes);
     return set;
   }

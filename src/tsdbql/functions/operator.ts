@@ -42,7 +42,7 @@ export interface OperatorContext {
 
 export interface ReduceContext extends OperatorContext {
   /** For `top(field, tag …, n)`: numbers the combinations of tag values; of points with equal numbers only the best counts. */
-  readonly keys: Int32Array | null;
+  readonly keys: Uint32Array | null;
   /** True for a single selector without GROUP BY time: its points keep their own times; otherwise they have their windows' times. */
   readonly ownTimes: boolean;
   /** For `sample`: the same seed selects the same of the same points. */

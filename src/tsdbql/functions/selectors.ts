@@ -198,7 +198,7 @@ function* rowRange(start: number, end: number): Steps<Uint32Array> {
   return rows;
 }
 
-function* bestOfKeys(keys: Int32Array, start: number, end: number, isBetter: (a: number, b: number) => boolean): Steps<Uint32Array> {
+function* bestOfKeys(keys: Uint32Array, start: number, end: number, isBetter: (a: number, b: number) => boolean): Steps<Uint32Array> {
   const bests = new Map<number, number>();
   yield* inRange(start, end, (from, to) => {
     for (let row = from; row < to; row++) {

@@ -16,7 +16,7 @@ export function settledCondition(condition: Expression, schema: Schema): Express
     case "ref": {
       if (isAbsent(condition.name, schema)) return FALSE;
       if (schema.fields.get(condition.name) === "boolean") {
-        return { kind: "binary", operator: "=", left: condition, right: { kind: "boolean", value: true } };
+        return { kind: "binary", operator: "=", left: withoutKind(condition), right: { kind: "boolean", value: true } };
       }
       throw new TsdbError("bad_query", `invalid condition expression: ${printExpression(condition)}`);
     }

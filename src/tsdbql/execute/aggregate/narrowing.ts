@@ -12,8 +12,9 @@ import { kernelGroups } from "./storage-groups.ts";
 
 /** What bounds the values that a selector can select. */
 interface Ranking {
-  /** The best value of each of these tags' groups is known. */
+  /** Which values are the best. */
   readonly extreme: "min" | "max";
+  /** Tags by whose groups the scan finds the best values. */
   readonly groupBy: readonly string[];
   /** Number of selected values of each group and window. */
   readonly count: number;
@@ -57,7 +58,7 @@ function rankingOf({ plan, groupBy, source: { table } }: TableRequest, { name, a
   if (name !== "top" && name !== "bottom") return null;
   const known = table.tagColumns.map((column) => column.name);
   const isDistinct = tags.length > 0;
-  // in v3 string fields count like tags
+  // in v3 fields count like tags
   if (plan.checked.isTable && !tags.every((tag) => known.includes(tag))) return null;
   const finer = isDistinct ? tags.filter((tag) => known.includes(tag)) : known;
   const extreme = name === "top" ? "max" : "min";

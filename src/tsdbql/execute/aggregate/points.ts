@@ -9,8 +9,10 @@ import { TEXT_BYTES } from "../../functions/texts.ts";
 import { cutWindows, oneWindow } from "../../functions/windows.ts";
 import type { Interval } from "../../plan/check-select.ts";
 import type { PlannedCall, PlannedColumn } from "../../plan/select.ts";
-import { type PresentPoints, presentPoints } from "../rows/cells.ts";
+import { type PresentPoints, presentPoints, takeTags } from "../rows/cells.ts";
 import type { AnyCells, TagCells } from "../rows/columns.ts";
+import { keysOfField } from "../rows/field-keys.ts";
+import { groupRows } from "../rows/order.ts";
 import type { RowSet } from "../rows/rows.ts";
 
 /** What is computed from a column before any transform: its points, or one aggregate per window. */
@@ -127,45 +129,15 @@ function* reduceCall(
 /** Fixed, so that repeated statements select the same rows. */
 const SEED = 1;
 
-/** Numbers the tag values of each point; in v3 those of string fields too, which all points of 1.x have in common. */
-function* tagKeys(tags: readonly string[], rows: Int32Array, { columnAt, request }: ReduceRequest): Steps<Int32Array> {
-  const columns = tags.map((tag) => columnAt(tag, "tag") ?? (request.isTable ? columnAt(tag, "string") : null));
-  const [only, ...others] = columns;
-  if (only?.type === "tag" && others.length === 0) return yield* codeKeys(only, rows);
-  const known = new Map<string, number>();
-  const keys = new Int32Array(rows.length);
-  yield* inSteps(rows.length, (from, to) => {
-    for (let i = from; i < to; i++) {
-      const key = columns.map((cells) => textAt(cells, rows[i]!)).join("\0");
-      const number = known.get(key) ?? known.size;
-      known.set(key, number);
-      keys[i] = number;
-    }
-  });
-  return keys;
+/** Numbers the tag values of each point; in v3 those of fields too, which all points of 1.x have in common. */
+function* tagKeys(tags: readonly string[], rows: Int32Array, { columnAt, request }: ReduceRequest): Steps<Uint32Array> {
+  const kinds = request.isTable ? KEY_KINDS : KEY_KINDS.slice(0, 1);
+  const columns: TagCells[] = [];
+  for (const tag of tags) {
+    const cells = kinds.map((kind) => columnAt(tag, kind)).find((found) => found !== null);
+    if (cells !== undefined) columns.push(yield* takeTags(cells.type === "tag" ? cells : yield* keysOfField(cells), rows));
+  }
+  return columns.length === 0 ? new Uint32Array(rows.length) : (yield* groupRows(columns, rows.length)).groupOf;
 }
 
-/** Of one tag: a text may have several codes. */
-function* codeKeys({ codes, dictionary }: TagCells, rows: Int32Array): Steps<Int32Array> {
-  const known = new Map<string, number>();
-  const keyOf = new Int32Array(dictionary.length);
-  yield* inSteps(dictionary.length, (from, to) => {
-    for (let code = from; code < to; code++) {
-      const text = dictionary[code]!;
-      const number = known.get(text) ?? known.size;
-      known.set(text, number);
-      keyOf[code] = number;
-    }
-  });
-  const keys = new Int32Array(rows.length);
-  yield* inSteps(rows.length, (from, to) => {
-    for (let i = from; i < to; i++) keys[i] = keyOf[codes[rows[i]!]!]!;
-  });
-  return keys;
-}
-
-function textAt(cells: AnyCells | null, row: number): string {
-  if (cells === null) return "";
-  if (cells.type === "tag") return cells.dictionary[cells.codes[row]!]!;
-  return cells.type === "string" ? cells.values.at(row) : String(cells.values[row]);
-}
+const KEY_KINDS = ["tag", "string", "float", "integer", "unsigned", "boolean"] as const;

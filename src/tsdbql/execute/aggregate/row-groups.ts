@@ -1,7 +1,7 @@
 // Computes groups from rows: always possible, and the reference for the cheaper ways.
 import type { TimeRange } from "../../../model/query/scan.ts";
 import { WHOLE_MEDIAN } from "../../functions/operator.ts";
-import type { PlannedColumn } from "../../plan/select.ts";
+import { fieldsAmong, type PlannedColumn } from "../../plan/select.ts";
 import type { RowSet, RowsRequest } from "../rows/rows.ts";
 import { type GroupRequest, type GroupResult, hasOwnTimes, startOf } from "./group-request.ts";
 import { basePoints, type ColumnAt } from "./points.ts";
@@ -20,12 +20,12 @@ const ORDERLESS: ReadonlySet<string> = new Set(["count", "min", "max", "spread",
 /** @throws TsdbError query_limit */
 export async function findRows(request: GroupRequest, narrowing: Narrowing): Promise<FoundRows> {
   const { context, plan, name, groupBy, range, chains } = request;
-  const tagRefs = chains
-    .flatMap(({ base }) => base.call?.tags ?? [])
-    .flatMap((tag) => [
-      { name: tag, kind: "tag" as const },
-      { name: tag, kind: "string" as const },
-    ]);
+  const keys = chains.flatMap(({ base }) => base.call?.tags ?? []);
+  const fields = plan.checked.isTable ? fieldsAmong(keys, plan.sources) : null;
+  const tagRefs = keys.flatMap((name): PlannedColumn[] => {
+    const type = fields?.get(name);
+    return [{ name, kind: "tag" }, ...(type === undefined ? [] : [{ name, kind: type }])];
+  });
   const columns = distinctColumns([...chains.map(({ base }) => base.column), ...plan.columns, ...tagRefs]);
   const { descending } = plan.checked;
   const set = await context.rows(plan, name, { columns, groupBy, range, descending, bySeries: isOrderSeen(request), ...narrowing });
@@ -36,10 +36,7 @@ export async function findRows(request: GroupRequest, narrowing: Narrowing): Pro
   return { set, columnAt };
 }
 
-/** Approximate memory of a group's objects. */
-const GROUP_BYTES = 512;
-
-/** The groups of rows that `findRows` returned. @throws TsdbError query_limit */
+/** The groups of rows that `findRows` returned. */
 export async function groupsOfRows({ set, columnAt }: FoundRows, { context, plan, range, chains }: GroupRequest): Promise<GroupResult[]> {
   const { turns } = context;
   const { checked } = plan;
@@ -53,7 +50,6 @@ export async function groupsOfRows({ set, columnAt }: FoundRows, { context, plan
     descending: checked.descending,
     isTable: checked.isTable,
   };
-  context.memory.take(set.groups.length * GROUP_BYTES);
   const groups: GroupResult[] = [];
   for (const [group, tags] of set.groups.entries()) {
     groups.push({ tags, bases: await turns.run(basePoints(set, group, columnAt, bases)), columnAt });

@@ -89,12 +89,14 @@ export class TableSlices {
     const count = (own: ScanPredicates, windows: Windows | null) => countGroups(table, request, own, windows, run.turns);
     const windows = this.isLimited(predicates) ? windowsOf(table, request.range) : null;
     const isCut = slimit > 0 || soffset > 0;
-    const counted = windows === null || isCut ? null : await count(predicates, windows);
-    const all = counted ?? (await count(predicates, null));
+    const shown = (groups: readonly CountedGroup[]) => run.turns.run(shownGroups(groups, ({ tags }) => tags, plan.checked));
+    const inWindows = windows === null || isCut ? null : await count(predicates, windows);
+    if (inWindows !== null) return { groups: await shown(inWindows), isAll: true, windows };
+    const all = await count(predicates, null);
     if (all === null) return null;
-    const groups = await run.turns.run(shownGroups(all, ({ tags }) => tags, plan.checked));
+    const groups = await shown(all);
     const isAll = groups.length === all.length;
-    if (counted !== null || windows === null || groups.length === 0) return { groups, isAll, windows: counted === null ? null : windows };
+    if (windows === null || !isCut || groups.length === 0) return { groups, isAll, windows: null };
     const tags = [...predicates.tags, ...this.predicatesOf(groups)];
     const again = await count({ ...predicates, tags }, windows);
     if (again === null) return { groups, isAll, windows: null };
