@@ -269,6 +269,10 @@ test("a requested run is there after a restart, is made once, and gives way when
   expect(world.lines.map((line) => line.slice(0, 20))).toEqual(["runs,status=canceled"]);
   await world.killAndRestart();
   expect(world.started).toEqual([]);
+  const again = await world.scheduler.force(task, Date.UTC(2020, 0, 2));
+  const twice = [await world.scheduler.retry(task, again.id), await world.scheduler.retry(task, again.id)];
+  expect(twice.map(({ status, scheduledFor }) => [status, scheduledFor])).toEqual(Array(2).fill(["scheduled", "2020-01-02T00:00:00Z"]));
+  expect(new Set([again, ...twice].map(({ id }) => id)).size).toBe(3);
   const none = "0000000000000001";
   await expect(world.scheduler.retry(task, none)).rejects.toThrow("run not found");
   await world.line.tasks.update(task.id, { status: "inactive" });

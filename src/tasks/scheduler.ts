@@ -128,13 +128,14 @@ export class TaskScheduler implements TaskRunService {
     return found;
   }
 
-  async force(task: RunOwner, scheduledForMs: number | null): Promise<TaskRun> {
+  /** @param isRepeat of a run that may still wait itself */
+  async force(task: RunOwner, scheduledForMs: number | null, isRepeat = false): Promise<TaskRun> {
     const { tasks } = this.parts;
     this.checkActive(task);
     if (tasks.requestedRuns(task.id).length >= REQUESTS_MAX) {
       throw new TsdbError("limit_exceeded", `${REQUESTS_MAX} runs of the task wait already`);
     }
-    const run = await tasks.addRun(task.id, scheduledForMs === null ? null : secondsText(scheduledForMs));
+    const run = await tasks.addRun(task.id, scheduledForMs === null ? null : secondsText(scheduledForMs), isRepeat);
     const schedule = this.schedules.get(task.id);
     if (schedule !== undefined && !schedule.requests.some(({ id }) => id === run.id)) schedule.requests.push(run);
     queueMicrotask(() => this.tick());
@@ -145,7 +146,7 @@ export class TaskScheduler implements TaskRunService {
     // of an inactive task also where it has no such run
     this.checkActive(task);
     const { scheduledFor } = await this.get(task, runID);
-    return this.force(task, Date.parse(scheduledFor));
+    return this.force(task, Date.parse(scheduledFor), true);
   }
 
   private checkActive({ id }: RunOwner): void {

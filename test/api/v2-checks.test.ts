@@ -334,18 +334,6 @@ test("rules of a bucket without a retention and a shard group duration are none"
   expect(await rules({ everySeconds: 7200 })).toEqual([{ type: "expire", everySeconds: 7200, shardGroupDurationSeconds: 0 }]);
 });
 
-test("signing out is about the cookie alone", async () => {
-  const { server } = made;
-  const signedIn = await ask(server, "POST", "/api/v2/signin", undefined, undefined, {
-    authorization: `Basic ${btoa("admin:password12")}`,
-  });
-  const cookie = /influxdb-oss-session=[^;]+/.exec(signedIn.headers.get("set-cookie")!)![0];
-  const out = (headers: Record<string, string>) => ask(server, "POST", "/api/v2/signout", undefined, undefined, headers);
-  expect((await out({ authorization: `Token ${OPERATOR}` })).status).toBe(401);
-  expect((await out({ authorization: "Token nobody's", cookie })).status).toBe(204);
-  expect((await out({ cookie })).status).toBe(401);
-});
-
 test.each<[string, string, number]>([
   ["GET", "/api/v2", 200],
   ["OPTIONS", "/api/v2/orgs/", 405],

@@ -31,16 +31,17 @@ export function members(
   ]);
 }
 
-/** Of a resource. */
+/** Of a resource. Where lists of what the sender may not see are empty, the resource decides alone on its labels. */
 export function labels(path: string, read: Needs, both: Needs, lists: Pick<RouteRow, "isEmptyUnseen"> = {}): RouteRow[] {
-  const ofLabel = (action: "read" | "write") => (w: World) => ({ action, resource: { type: "labels", orgID: w.orgID } });
+  const ofLabel = (w: World, ...actions: ("read" | "write")[]) =>
+    lists.isEmptyUnseen ? [] : actions.map((action) => ({ action, resource: { type: "labels", orgID: w.orgID } }));
   return [
     { method: "GET", route: `${path}/labels`, needs: read, ...lists },
     {
       ...{ method: "POST", route: `${path}/labels`, status: 201 },
-      needs: (w) => [...both(w), ofLabel("read")(w), ofLabel("write")(w)],
+      needs: (w) => [...both(w), ...ofLabel(w, "read", "write")],
       body: (w) => ({ labelID: w.labelID }),
     },
-    { method: "DELETE", route: `${path}/labels/:labelID`, needs: (w) => [...both(w), ofLabel("write")(w)], status: 204 },
+    { method: "DELETE", route: `${path}/labels/:labelID`, needs: (w) => [...both(w), ...ofLabel(w, "write")], status: 204 },
   ];
 }

@@ -247,7 +247,7 @@ export const V2_ROUTES: readonly RouteRow[] = [
   { method: "POST", route: `${TASK}/runs`, needs: task("write"), body: () => ({ scheduledFor: "2030-01-01T00:00:00Z" }), status: 201 },
   { method: "GET", route: `${TASK}/runs/:runID`, needs: task("read") },
   { method: "DELETE", route: `${TASK}/runs/:runID`, needs: task("write") },
-  { method: "POST", route: `${TASK}/runs/:runID/retry`, needs: task("write"), status: 422 },
+  { method: "POST", route: `${TASK}/runs/:runID/retry`, needs: task("write") },
   { method: "GET", route: `${TASK}/runs/:runID/logs`, needs: task("read") },
   ...members(TASK, task("read"), taskBoth, { isEmptyUnseen: true }),
   ...labels(TASK, task("read"), taskBoth, { isEmptyUnseen: true }),

@@ -86,8 +86,9 @@ export interface LabelledParent {
   readonly parent: (call: V2Call) => Found;
   /** The same, whether or not the sender may see it: to those of its organization, lists show what they may read. Default: `parent`. */
   readonly find?: (call: V2Call) => Found;
-  /** A label that there is not is taken off without a word. */
-  readonly forgivesUnknown?: boolean;
+  /** The resource alone decides who sees and changes its labels: who may read or write it. Otherwise their own permissions count too,
+   *  and a label that there is not cannot be taken off. As in the vendor's server, which asks for no permission here. */
+  readonly decidesOnLabels?: boolean;
 }
 
 /** Finds the resource of a call. To a sender who may not see it, it does not exist.
@@ -104,9 +105,10 @@ export function seen<T extends Found>(
   };
 }
 
-/** Adds the routes of the labels of a resource. To change them one has to see it, and may write the label and the resource. */
+/** Adds the routes of the labels of a resource. To change them one has to see it, and may write it and, unless it decides alone, the
+ *  label. */
 export function addLabelRoutes(routes: V2Routes, services: V2Services, given: LabelledParent): V2Routes {
-  const { path, param, type, parent, forgivesUnknown = false } = given;
+  const { path, param, type, parent, decidesOnLabels = false } = given;
   const bodies = new JsonBodies(services.now);
   const line = () => services.line();
   const labelOf = async ({ request }: V2Call): Promise<Label> => {
@@ -122,20 +124,22 @@ export function addLabelRoutes(routes: V2Routes, services: V2Services, given: La
     return line().labels.get(id);
   };
   const requireWrite = ({ principal }: V2Call, label: Label | null, { id, orgID }: Found): void => {
-    if (label !== null) principal.require(needOf("write", label));
+    if (label !== null && (!decidesOnLabels || label.orgID !== orgID)) principal.require(needOf("write", label));
     principal.require({ action: "write", type, id, orgID });
   };
   return routes
     .get(`${path}/:${param}/labels`, (call) => {
-      const found = line().labels.ofResource(type, listedOf(given, call).id);
-      const visible = found.filter((label) => call.principal.allows(needOf("read", label)));
+      const resource = listedOf(given, call);
+      const isOpen = decidesOnLabels && call.principal.allows({ action: "read", type, ...resource });
+      const found = line().labels.ofResource(type, resource.id);
+      const visible = isOpen ? found : found.filter((label) => call.principal.allows(needOf("read", label)));
       return json(200, { links: { self: LABELS }, labels: visible.map(shownLabel) });
     })
     .post(`${path}/:${param}/labels`, async (call) => {
       checkParent(given, call.params[param]!, call);
       const label = await labelOf(call);
       const resource = parent(call);
-      call.principal.require(needOf("read", label));
+      if (!decidesOnLabels || label.orgID !== resource.orgID) call.principal.require(needOf("read", label));
       requireWrite(call, label, resource);
       return json(201, enveloped(await line().labels.add({ labelID: label.id, resourceType: type, resourceID: resource.id })));
     })
@@ -145,7 +149,7 @@ export function addLabelRoutes(routes: V2Routes, services: V2Services, given: La
       const resource = parent(call);
       const label = line().labels.find(labelID);
       requireWrite(call, label, resource);
-      if (forgivesUnknown && label === null) return noContent();
+      if (decidesOnLabels && label === null) return noContent();
       await line().labels.remove({ labelID, resourceType: type, resourceID: resource.id });
       return noContent();
     });

@@ -67,7 +67,7 @@ export const scraperRoutes = (services: V2Services): V2Routes => {
   const find = ({ params }: V2Call): Scraper => line().scrapers.get(readId(params["scraperTargetID"]!));
   const parent = seen(find, needOf, () => "scraper target is not found");
   const place = { path: SCRAPERS, type: "scrapers", param: "scraperTargetID", find, parent } as const;
-  addLabelRoutes(routes, services, { ...place, forgivesUnknown: true });
+  addLabelRoutes(routes, services, { ...place, decidesOnLabels: true });
   return addMemberRoutes(routes, services, { ...place, need: needOf, hasLogs: true });
 };
 

@@ -159,14 +159,14 @@ export class Tasks {
     this.listener(id);
   }
 
-  /** @param wanted null: the first second from now on that no run is for @throws TsdbError unprocessable when a run for the time
-   *  waits */
-  addRun(taskID: string, wanted: string | null): Promise<RequestedRun> {
+  /** @param wanted null: the first second from now on that no run is for
+   *  @param isRepeat the time may be that of a run that waits @throws TsdbError unprocessable when it is, and may not be */
+  addRun(taskID: string, wanted: string | null, isRepeat = false): Promise<RequestedRun> {
     return this.metadata.change((change) => {
       const taken = new Set(this.requestedRuns(taskID).map((run) => run.scheduledFor));
-      if (wanted !== null && taken.has(wanted)) throw new TsdbError("unprocessable", "run already queued");
+      if (wanted !== null && !isRepeat && taken.has(wanted)) throw new TsdbError("unprocessable", "run already queued");
       let scheduledFor = wanted ?? wholeSeconds(change.now);
-      while (taken.has(scheduledFor)) scheduledFor = wholeSeconds(new Date(Date.parse(scheduledFor) + 1000).toISOString());
+      while (!isRepeat && taken.has(scheduledFor)) scheduledFor = wholeSeconds(new Date(Date.parse(scheduledFor) + 1000).toISOString());
       const id = change.newId();
       const run = { taskID, scheduledFor, requestedAt: wholeSeconds(change.now) };
       change.put("task_run", id, run);

@@ -144,6 +144,14 @@ const MIGRATIONS: readonly string[] = [
   `create index variablesByName on variables (orgID, lower(name));
    create index labelsByName on labels (orgID, lower(name));`,
   "alter table dashboards add column cellPlaces text not null default '[]'",
+  // a run that waits may be repeated for the same time
+  `create table repeatedRuns (
+     id text primary key, taskID text not null references tasks, scheduledFor text not null, requestedAt text not null
+   ) strict;
+   insert into repeatedRuns select id, taskID, scheduledFor, requestedAt from taskRuns;
+   drop table taskRuns;
+   alter table repeatedRuns rename to taskRuns;
+   create index taskRunsByTask on taskRuns (taskID);`,
 ];
 
 /** Runs the steps that the database has not seen. */

@@ -80,7 +80,7 @@ export const checkRoutes = (services: V2Services): V2Routes => {
   const find = ({ params }: V2Call): Check => checks().get(readId(params["checkID"]!));
   const parent = seen(find, needOf, ({ id }) => `check not found for key "${id}"`);
   const place = { path: CHECKS, type: "checks", param: "checkID", find, parent } as const;
-  addLabelRoutes(routes, services, { ...place, forgivesUnknown: true });
+  addLabelRoutes(routes, services, { ...place, decidesOnLabels: true });
   return addMemberRoutes(routes, services, { ...place, need: needOf, hasLogs: true });
 };
 

@@ -77,6 +77,6 @@ export const notificationEndpointRoutes = (services: V2Services): V2Routes => {
   const find = ({ params }: V2Call): Endpoint => endpoints().get(readId(params["endpointID"]!));
   const parent = seen(find, needOf, ({ id }) => `notification endpoint not found for key "${id}"`);
   const place = { path: ENDPOINTS, type: TYPE, param: "endpointID", find, parent } as const;
-  addLabelRoutes(routes, services, { ...place, forgivesUnknown: true });
+  addLabelRoutes(routes, services, { ...place, decidesOnLabels: true });
   return addMemberRoutes(routes, services, { ...place, need: needOf, hasLogs: true });
 };

@@ -77,7 +77,7 @@ export const notificationRuleRoutes = (services: V2Services): V2Routes => {
   const find = ({ params }: V2Call): Rule => rules().get(readId(params["ruleID"]!));
   const parent = seen(find, needOf, () => "notification rule not found");
   const place = { path: RULES, type: TYPE, param: "ruleID", find, parent } as const;
-  addLabelRoutes(routes, services, { ...place, forgivesUnknown: true });
+  addLabelRoutes(routes, services, { ...place, decidesOnLabels: true });
   return addMemberRoutes(routes, services, { ...place, need: needOf, hasLogs: true });
 };
 

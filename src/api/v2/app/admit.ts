@@ -25,13 +25,19 @@ export function tokenIn({ headers }: Request): string | null {
   return /^(?:token|bearer) (\S.*)$/i.exec(headers.get("authorization") ?? "")?.[1] ?? null;
 }
 
-/** The session key in the cookies of a request; null if there is none. */
+/** The session key in the cookies of a request; null if there is none. Quotes around it are no part of it: clients add them for its
+ *  `=` (RFC 6265, 4.1.1). */
 export function sessionKeyIn({ headers }: Request): string | null {
   const cookies = headers.get("cookie");
   if (cookies === null) return null;
   for (const cookie of cookies.split(";")) {
     const equals = cookie.indexOf("=");
-    if (equals > 0 && cookie.slice(0, equals).trim() === SESSION_COOKIE) return cookie.slice(equals + 1).trim();
+    if (equals > 0 && cookie.slice(0, equals).trim() === SESSION_COOKIE) {
+      return cookie
+        .slice(equals + 1)
+        .trim()
+        .replace(/^"(.*)"$/, "$1");
+    }
   }
   return null;
 }

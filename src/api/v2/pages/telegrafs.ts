@@ -90,7 +90,7 @@ export const telegrafRoutes = (services: V2Services): V2Routes => {
   const find = ({ params }: V2Call): Telegraf => line().telegrafs.get(readId(params["telegrafID"]!));
   const parent = seen(find, needOf, () => "telegraf configuration not found");
   const place = { path: TELEGRAFS, type: "telegrafs", param: "telegrafID", find, parent } as const;
-  addLabelRoutes(routes, services, { ...place, forgivesUnknown: true });
+  addLabelRoutes(routes, services, { ...place, decidesOnLabels: true });
   return addMemberRoutes(routes, services, { ...place, need: needOf, hasLogs: true });
 };
 

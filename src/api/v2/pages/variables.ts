@@ -86,7 +86,7 @@ export const variableRoutes = (services: V2Services): V2Routes => {
   const find = ({ params }: V2Call): Variable => line().variables.get(readId(params["variableID"]!));
   const parent = seen(find, needOf, ({ id }) => `variable not found for key "${id}"`);
   const place = { path: VARIABLES, type: "variables", param: "variableID", find, parent } as const;
-  return addLabelRoutes(routes, services, { ...place, forgivesUnknown: true });
+  return addLabelRoutes(routes, services, { ...place, decidesOnLabels: true });
 };
 
 function needOf(action: "read" | "write", { id, orgID }: { readonly id: string; readonly orgID: string }) {

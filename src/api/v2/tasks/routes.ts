@@ -102,7 +102,7 @@ export const taskRoutes = (services: V2Services): V2Routes => {
   const find = ({ params }: V2Call): Task => line().tasks.get(readId(params["taskID"]!));
   const parent = seen(find, taskNeed, () => "task not found");
   const place = { path: TASKS, type: "tasks", param: "taskID", find, parent } as const;
-  addLabelRoutes(routes, services, { ...place, forgivesUnknown: true });
+  addLabelRoutes(routes, services, { ...place, decidesOnLabels: true });
   return addMemberRoutes(routes, services, { ...place, need: taskNeed, hasLogs: true });
 };
 
