@@ -211,6 +211,12 @@ describe("writes", () => {
     // it runs: only force deletes it
     const refused = await fetch(`${server.url}${TRIGGER}?db=i&trigger_name=wait`, { method: "DELETE" });
     expect([refused.status, await refused.text()]).toEqual([400, "Cannot delete running plugin wait. Disable it first or use --force."]);
+    // as the vendor's command line sends it
+    const inBody = await fetch(`${server.url}${TRIGGER}`, {
+      ...{ method: "DELETE", headers: { "content-type": "application/json" } },
+      body: JSON.stringify({ db: "i", trigger_name: "wait", force: false }),
+    });
+    expect([inBody.status, await inBody.text()]).toEqual([400, "Cannot delete running plugin wait. Disable it first or use --force."]);
     expect(await change("POST", "/disable", "i", "wait")).toBe(200);
     await server.untilOutput(/was interrupted/);
     const whole = ["waits", "leaves 1", "influxdb3 is shutting down; aborting plugin execution"];

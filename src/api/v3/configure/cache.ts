@@ -7,7 +7,7 @@ import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../../model/rows/col
 import { operation } from "../../docs/operation.ts";
 import { BodyReader } from "../../request/body.ts";
 import { readJsonBody } from "../../request/json-body.ts";
-import { readQueryString, readRequiredQuery } from "../../request/query-string.ts";
+import { QUERY_OR_BODY, readQueryOrBody } from "../../request/query-or-body.ts";
 import type { AppServices } from "../../services.ts";
 import { sizedResponse } from "../../shared/body-size.ts";
 import { type Call, Routes } from "../../shared/route.ts";
@@ -54,8 +54,6 @@ const DELETE_ANSWERS = configureAnswers({
   400: "A parameter is missing, or the body cannot be understood.",
   404: "The database, the table or the cache does not exist.",
 });
-const DELETE_DESCRIPTION = "Without a query string a JSON body with the same members does as well.";
-
 const CREATE_A_DISTINCT_VALUE_CACHE = operation({
   tag: "Databases",
   access: "database",
@@ -77,7 +75,7 @@ const DELETE_A_DISTINCT_VALUE_CACHE = operation({
   tag: "Databases",
   access: "database",
   summary: "Delete a distinct-value cache",
-  description: DELETE_DESCRIPTION,
+  description: QUERY_OR_BODY,
   query: CacheOwner,
   answers: DELETE_ANSWERS,
 });
@@ -102,7 +100,7 @@ const DELETE_A_LAST_VALUE_CACHE = operation({
   tag: "Databases",
   access: "database",
   summary: "Delete a last-value cache",
-  description: DELETE_DESCRIPTION,
+  description: QUERY_OR_BODY,
   query: CacheOwner,
   answers: DELETE_ANSWERS,
 });
@@ -127,11 +125,8 @@ export const cacheRoutes = (services: AppServices) => {
   };
   const remove = (call: Call<"database">, kind: CacheKind) =>
     configure(services, call, 200, async () => {
-      const { request, target, caller } = call;
-      const isBare = request.body === null && !request.headers.has("content-type");
-      const inQuery = isBare ? readRequiredQuery(CacheOwner, target.search) : readQueryString(CacheOwner, target.search);
-      const found = inQuery ?? (await readJsonBody(CacheOwner, request, reader));
-      const grant = caller.require(found.db, "create");
+      const found = await readQueryOrBody(CacheOwner, call, reader);
+      const grant = call.caller.require(found.db, "create");
       await services.caches(grant).delete(kind, { database: found.db, table: found.table, name: found.name } satisfies CacheName);
     });
   return new Routes(services.access)

@@ -5,6 +5,7 @@ import { TsdbError } from "../../../model/errors.ts";
 import { operation } from "../../docs/operation.ts";
 import { BodyReader } from "../../request/body.ts";
 import { readJsonBody } from "../../request/json-body.ts";
+import { QUERY_OR_BODY, readQueryOrBody } from "../../request/query-or-body.ts";
 import { readRequiredQuery } from "../../request/query-string.ts";
 import type { AppServices } from "../../services.ts";
 import { Routes } from "../../shared/route.ts";
@@ -93,12 +94,13 @@ export const triggerRoutes = (services: AppServices) => {
         tag: "Processing engine",
         access: "admin",
         summary: "Delete a trigger",
+        description: QUERY_OR_BODY,
         query: Deleted,
         answers: configureAnswers({ 200: "It is gone.", 400: "A parameter is missing, or the trigger runs at the moment.", ...NOT_FOUND }),
       }),
       (call) =>
         configure(services, call, 200, async () => {
-          const { force = false, ...named } = readRequiredQuery(Deleted, call.target.search);
+          const { force = false, ...named } = await readQueryOrBody(Deleted, call, reader);
           await services.triggers(call.caller).delete(nameOf(named), force);
         }),
     )
