@@ -322,7 +322,7 @@ export class CodeCompiler {
         }
         return place === undefined ? (record.get(label) ?? NULL) : record.at(place);
       }
-      if (record instanceof Dynamic) return dynamicMember(record, label);
+      if (record instanceof Dynamic) return dynamicMember(record, label, frame);
       if (isNull(record)) return NULL;
       throw new FluxError(`cannot access property "${label}" on value of type ${kindOf(record)}`);
     };
@@ -412,8 +412,14 @@ function checkOperand(_: Null, problem: string, { run }: Frame): void {
   if (!run.isInRows) throw new FluxError(problem);
 }
 
-function dynamicMember({ value }: Dynamic, label: string): Dynamic {
-  const member = value instanceof FluxRecord ? value.get(label) : undefined;
+/** A member that is not there is a null, and a null has no members. */
+function dynamicMember({ value }: Dynamic, label: string, { run }: Frame): Dynamic {
+  if (!(value instanceof FluxRecord)) {
+    const kind = value === null ? "invalid" : kindOf(value);
+    if (!run.isInRows) throw new FluxError(`cannot access property "${label}" on value of type ${kind}`);
+    throw new FluxError(`cannot access property of a ${value === null ? "null value" : `value with type ${kind}`}; expected record`);
+  }
+  const member = value.get(label);
   return member instanceof Dynamic ? member : new Dynamic(member ?? null);
 }
 

@@ -287,11 +287,12 @@ export class TableBuilder {
     for (const column of this.columns) while (column.length < this.rowCount) column.appendNull();
   }
 
+  /** Without columns there are no rows. */
   build(): FluxTable {
     return new FluxTable(
       this.key,
       this.columns.map((column) => column.build()),
-      this.rowCount,
+      this.columns.length === 0 ? 0 : this.rowCount,
       this.pieceEnds.length > 1 ? this.pieceEnds : [],
     );
   }

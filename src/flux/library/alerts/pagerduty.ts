@@ -116,7 +116,7 @@ endpoint = (url=defaultURL) => (mapFn) => (tables=<-) =>
 `,
   natives: {
     dedupKey: operator((call) => {
-      const exclude = call.strings("exclude", []);
+      const exclude = call.strings("exclude", ["_start", "_stop", "_level"]);
       return (input) =>
         eachTable(input, (table) => {
           return table.set(FluxColumn.constant("_pagerdutyDedupKey", "string", dedupKey(table.key, exclude), table.rowCount));

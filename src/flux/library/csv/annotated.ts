@@ -31,6 +31,14 @@ const PREFIX_CELLS = 3;
 
 const WRONG_COUNT = "wrong number of fields";
 
+const ANNOTATIONS = ["datatype", "group", "default"] as const;
+type Annotation = (typeof ANNOTATIONS)[number];
+type Cells = readonly string[];
+
+function isAnnotation(name: string): name is Annotation {
+  return (ANNOTATIONS as readonly string[]).includes(name);
+}
+
 /** What is wrong before the first row of a block. */
 function metadataError(problem: string): FluxError {
   return new FluxError(`error in csv.from(): failed to read metadata: ${problem}`);
@@ -57,32 +65,55 @@ export function* parseAnnotatedCsv(text: string): Generator<FluxTable, void, voi
 
 class AnnotatedReader {
   private tables: FluxTable[] = [];
-  private annotations = new Map<string, readonly string[]>();
+  private annotations = new Map<Annotation, Cells>();
   private columns: readonly CsvColumn[] | null = null;
   private tableCell = -1;
   private tableDefault = "";
   private builder: { readonly id: string; readonly builder: TableBuilder } | null = null;
   private isAfterRows = false;
-  private cellCount = 0;
+  private cellCount = -1;
   private isErrorTable = false;
   private result: string | null = null;
   hasOtherResult = false;
 
-  /** @param cells at least one */
+  /** Annotations up to the third that is known, then the header, then rows until the next text in the first cell.
+   *  @param cells at least one */
   row(cells: readonly string[]): void {
+    if (this.columns !== null && cells[0] !== "") this.endBlock();
+    if (this.columns !== null) this.data(cells);
+    else if (this.missing() === null) this.header(cells);
+    else this.annotation(cells);
+  }
+
+  /** The sign before its name may be left out; others with the sign are ignored. */
+  private annotation(cells: readonly string[]): void {
+    if (this.cellCount < 0) this.cellCount = cells.length;
+    if (cells.length !== this.cellCount) throw metadataError(`failed to read annotations: ${WRONG_COUNT}`);
     const first = cells[0]!;
-    if (first.startsWith("#")) {
-      if (this.columns !== null) this.endBlock();
-      if (this.annotations.size === 0) this.cellCount = cells.length;
-      else if (cells.length !== this.cellCount) throw metadataError(`failed to read annotations: ${WRONG_COUNT}`);
-      this.annotations.set(first.slice(1), cells);
-    } else if (this.columns === null) this.header(cells);
-    else this.data(cells);
+    const name = first.startsWith("#") ? first.slice(1) : first;
+    if (isAnnotation(name)) {
+      if (cells.length < PREFIX_CELLS) throw metadataError(`failed to read "${name}" annotation: ${WRONG_COUNT}`);
+      this.annotations.set(name, cells);
+    }
+    // not an annotation at all
+    if (!isAnnotation(name) && first === name) throw this.missingError("consider");
+  }
+
+  private missing(): Annotation | null {
+    return ANNOTATIONS.find((name) => !this.annotations.has(name)) ?? null;
+  }
+
+  private missingError(advise: string): FluxError {
+    const name = this.missing();
+    const advice = name === "datatype" ? `. ${advise} using the mode: "raw" for csv that is not expected to have annotations.` : "";
+    return metadataError(`missing expected annotation ${name}${advice}`);
   }
 
   end(): void {
     if (this.hasOtherResult) return;
-    if (this.columns === null && this.annotations.size > 0) throw metadataError("missing expected header row");
+    if (this.columns === null && this.annotations.size > 0) {
+      throw this.missing() === null ? metadataError("missing expected header row") : this.missingError("Consider");
+    }
     this.endBlock();
   }
 
@@ -94,15 +125,9 @@ class AnnotatedReader {
   }
 
   private header(cells: readonly string[]): void {
-    const [types, groups, defaults] = ["datatype", "group", "default"].map((name) => this.annotations.get(name));
-    this.isErrorTable = cells.length === 3 && cells[1] === "error" && cells[2] === "reference";
-    if (types === undefined) {
-      const advice = 'consider using the mode: "raw" for csv that is not expected to have annotations.';
-      throw metadataError(`missing expected annotation datatype. ${advice}`);
-    }
     if (cells.length !== this.cellCount) throw metadataError(`failed to read header row: ${WRONG_COUNT}`);
-    if (groups === undefined) throw metadataError("missing expected annotation group");
-    if (defaults === undefined) throw metadataError("missing expected annotation default");
+    this.isErrorTable = cells[1] === "error";
+    const [types, groups, defaults] = ANNOTATIONS.map((name) => this.annotations.get(name)!) as [Cells, Cells, Cells];
     const result = defaults[1] ?? "";
     this.result ??= result;
     this.hasOtherResult = result !== this.result;
@@ -146,11 +171,13 @@ class AnnotatedReader {
   private endBlock(): void {
     this.endTable();
     if (this.columns !== null && !this.isAfterRows) {
-      if (this.tableDefault === "" && !this.isErrorTable) throw new FluxError("error in csv.from(): missing table ID");
+      if (this.isErrorTable) throw metadataError("unexpected EOF");
+      if (this.tableDefault === "") throw new FluxError("error in csv.from(): missing table ID");
       this.tables.push(newTable(this.columns, []).build());
     }
     this.columns = null;
     this.annotations = new Map();
+    this.cellCount = -1;
   }
 }
 

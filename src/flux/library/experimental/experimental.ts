@@ -43,6 +43,8 @@ function checkUnpivot(table: FluxTable, others: Iterable<string>): void {
   }
 }
 
+/** Each column that is neither in the key nor among the others becomes rows of `_field` and `_value`. `_field` is in the key, unless it is
+ *  one of the others. */
 const unpivot = operator(
   (call) => {
     const others = new Set(call.strings("otherColumns", ["_time"]));
@@ -52,19 +54,21 @@ const unpivot = operator(
         yield null;
         if (table === null) continue;
         checkUnpivot(table, others);
-        const kept = table.columns.filter(({ label }) => table.key.has(label) || others.has(label));
+        const keyed = table.columns.filter(({ label }) => table.key.has(label));
         for (const column of table.columns) {
-          if (kept.includes(column) || table.key.has(column.label)) continue;
+          if (others.has(column.label) || table.key.has(column.label)) continue;
           const rows = Uint32Array.from({ length: table.rowCount }, (_, row) => row).filter((row) => !column.isNull(row));
-          const field = { label: "_field", type: "string", value: column.label } as const;
+          const field = FluxColumn.constant("_field", "string", column.label, rows.length);
+          const isInKey = !others.has("_field");
           const columns = [
-            ...kept.filter(({ label }) => table.key.has(label)).map((each) => each.take(rows)),
-            FluxColumn.constant("_field", "string", column.label, rows.length),
-            ...kept.filter(({ label }) => !table.key.has(label)).map((each) => each.take(rows)),
+            ...keyed.map((each) => each.take(rows)),
+            ...(isInKey ? [field] : []),
+            ...[...others].map((label) => (label === "_field" ? field : table.column(label)!.take(rows))),
             column.take(rows).labelled("_value"),
           ];
           const made = table.slice(0, 0).with(columns);
-          if (rows.length > 0) merge.append(table.key.with(field), made, 0, rows.length);
+          const key = isInKey ? table.key.with({ label: "_field", type: "string", value: column.label }) : table.key;
+          if (rows.length > 0) merge.append(key, made, 0, rows.length);
         }
       }
       yield* merge.tables();

@@ -133,6 +133,7 @@ builtin asArray : (<-v: dynamic) => [dynamic]
 builtin jsonParse : (data: bytes) => dynamic
 builtin jsonEncode : (v: dynamic) => bytes
 builtin isType : (v: dynamic, type: string) => bool
+_isNotDistinct = (a, b) => display(v: a) == display(v: b)
 `,
   natives: {
     dynamic: (call) => dynamicOf(call.value("v")),

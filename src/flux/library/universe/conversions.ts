@@ -193,7 +193,8 @@ export const CONVERSIONS: Readonly<Record<string, NativeBody>> = {
   time: conversion("time", toTime),
   duration: conversion("duration", toDuration),
   bytes: (call) => {
-    const value = call.value("v");
+    const given = call.value("v");
+    const value = given instanceof Dynamic ? (given.value ?? Null.of("invalid")) : given;
     if (typeof value === "string") return new Bytes(new TextEncoder().encode(value));
     if (isNull(value)) throw new FluxError("cannot convert null to bytes");
     throw badType(value, "bytes");

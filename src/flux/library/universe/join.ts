@@ -45,16 +45,17 @@ interface Joining {
 
 function* joinStreams(left: Tables, right: Tables, joining: Joining): Tables {
   const { on, run } = joining;
+  const order = [...on].sort();
   const rights: FluxTable[] = [];
   for (const table of right) {
     yield null;
-    if (table !== null) rights.push(yield* sortedInSteps(table, on, false));
+    if (table !== null) rights.push(yield* sortedInSteps(table, order, false));
   }
   const candidates = new Candidates(rights, on);
   for (const each of left) {
     yield null;
     if (each === null) continue;
-    const table = yield* sortedInSteps(each, on, false);
+    const table = yield* sortedInSteps(each, order, false);
     for (const other of candidates.of(table)) {
       const made = joinTables(table, other, joining);
       if (made !== null && !made.isEmpty) yield made;

@@ -1,0 +1,120 @@
+// What the tests of the vendor's Flux library look at and the recorded cases do not. Expected: the answers of InfluxDB 2.8.
+import { expect, test } from "bun:test";
+import { answerQuery, DEFAULT_ANNOTATIONS } from "../../src/flux/interpret/query.ts";
+import { fluxLibrary } from "../../src/flux/library/packages.ts";
+import { parseTime } from "../../src/flux/values/duration.ts";
+import { MemorySource } from "./memory-source.ts";
+
+const NOW = parseTime("2024-03-05T10:30:00Z")!;
+
+/** Header and rows of the answer; what went wrong is its last line. */
+function answer(script: string): string[] {
+  let text = "";
+  const dialect = { header: true, delimiter: ",", annotations: DEFAULT_ANNOTATIONS };
+  try {
+    for (const piece of answerQuery({ text: script, now: NOW, dialect }, fluxLibrary(), new MemorySource())) {
+      if (piece !== null && !(piece instanceof Promise)) text += typeof piece === "string" ? piece : Buffer.from(piece).toString();
+    }
+  } catch (error) {
+    text += (error as Error).message;
+  }
+  return text.split("\r\n").filter((line) => line !== "" && !line.startsWith("#"));
+}
+
+const ROWS = (f1: string) =>
+  'import "array"\nimport "experimental"\n' +
+  'array.from(rows: [{_measurement: "m", tag: "t", f0: 10.1, f1: 10, _time: 2018-12-01T00:00:00Z}])'.replace("f1: 10", `f1: ${f1}`) +
+  ' |> group(columns: ["_measurement"]) |> experimental.unpivot';
+
+test.each<[string, string[]]>([
+  ['(otherColumns: ["_time", "tag"])', [",result,table,_measurement,_field,_time,tag,_value", ",,0,m,f0,2018-12-01T00:00:00Z,t,10.1"]],
+  [
+    '(otherColumns: ["_time", "tag", "_field"])',
+    [",result,table,_measurement,_time,tag,_field,_value", ",,0,m,2018-12-01T00:00:00Z,t,f0,10.1", ",,0,m,2018-12-01T00:00:00Z,t,f1,10.2"],
+  ],
+])("unpivot%s", (call, lines) => {
+  expect(answer(ROWS("10.2") + call)).toEqual(expect.arrayContaining(lines));
+});
+
+test("unpivot cannot have values of two types in a table", () => {
+  expect(answer(`${ROWS("10")}(otherColumns: ["_time", "tag", "_field"])`).join()).toContain(
+    'unpivot: schema collision detected: column "_value" is both of type int and float',
+  );
+});
+
+const SIDES = `import "array"
+l = array.from(rows: [{r: "r1", i: "p1", v: 1}, {r: "r2", i: "p1", v: 2}, {r: "r1", i: "p2", v: 3}, {r: "r2", i: "p2", v: 4}])
+t = array.from(rows: [{r: "r1", i: "p1", d: "a"}, {r: "r1", i: "p2", d: "b"}, {r: "r2", i: "p2", d: "c"}, {r: "r2", i: "p1", d: "d"}])
+`;
+
+test.each(['["r", "i"]', '["i", "r"]'])("join(on: %s) orders rows by the names of its columns", (on) => {
+  expect(answer(`${SIDES}join(tables: {l: l, t: t}, on: ${on})`)).toEqual([
+    ",result,table,d,i,r,v",
+    ...[",,0,a,p1,r1,1", ",,0,d,p1,r2,2", ",,0,b,p2,r1,3", ",,0,c,p2,r2,4"],
+  ]);
+});
+
+test("the key of an incident does not change with its level, or with the range", () => {
+  const keys = ["ok", "crit"].flatMap((level) =>
+    ["2021-06-08T09:00:00Z", "2021-06-08T08:00:00Z"].map((start) => {
+      const rows = `[{_time: 2021-06-08T10:00:00Z, _measurement: "m0", _field: "f0", _level: "${level}", host: "a", _value: 0.0}]`;
+      const grouped = 'group(columns: ["_measurement", "_field", "_level", "host"])';
+      const script = `array.from(rows: ${rows}) |> ${grouped} |> range(start: ${start}, stop: 2021-06-08T12:00:00Z) |> pagerduty.dedupKey()`;
+      return answer(`import "array"\nimport "pagerduty"\n${script}`)[1]!.split(",").at(-1);
+    }),
+  );
+  // SHA-256 of "_field\nf0\n_measurement\nm0\nhost\na\n"
+  expect(new Set(keys)).toEqual(new Set(["4989af42de08cdfbcd8cf398809af7b87bc256ea226fbca5f528185cac9d4a7f"]));
+});
+
+const DYNAMIC = 'import "array"\nimport "experimental/dynamic"\nimport "internal/debug"\n';
+
+test.each<[value: string, text: string]>([
+  ["dynamic.dynamic(v: {f0: 123}).f1", "dynamic(<null>)"],
+  ['bytes(v: dynamic.dynamic(v: "abc"))', "0x616263"],
+  ["dynamic._isNotDistinct(a: dynamic.dynamic(v: {f: 1, g: [1, 2]}), b: dynamic.dynamic(v: {g: [1, 2], f: 1}))", "true"],
+])("%s is %s", (value, text) => {
+  expect(answer(`${DYNAMIC}array.from(rows: [{a: display(v: ${value})}])`)).toEqual([",result,table,a", `,,0,${text}`]);
+});
+
+test.each<[value: string, problem: string]>([
+  ["dynamic.dynamic(v: debug.null()).f0", 'cannot access property "f0" on value of type invalid'],
+  ["dynamic.dynamic(v: {f0: 123}).f1.f2.f3", 'cannot access property "f2" on value of type invalid'],
+  ["dynamic.dynamic(v: 3).f1", 'cannot access property "f1" on value of type int'],
+  ["bytes(v: dynamic.dynamic(v: 1))", "cannot convert int to bytes"],
+  ["bytes(v: dynamic.dynamic(v: debug.null()))", "cannot convert null to bytes"],
+])("%s: %s", (value, problem) => {
+  expect(answer(`${DYNAMIC}array.from(rows: [{a: display(v: ${value})}])`).join()).toContain(problem);
+});
+
+test.each<[value: string, problem: string]>([
+  ["dynamic.dynamic(v: {f0: 123}).f1.f2", "cannot access property of a null value; expected record"],
+  ["dynamic.dynamic(v: 3).f1", "cannot access property of a value with type int; expected record"],
+])("of rows, %s: %s", (value, problem) => {
+  const script = `${DYNAMIC}array.from(rows: [{x: 1}]) |> map(fn: (r) => ({a: display(v: ${value})}))`;
+  expect(answer(script).join()).toContain(`map: failed to evaluate map function: ${problem}`);
+});
+
+const TYPES = "#datatype,string,long,double\n#group,false,false,true\n#default,_result,,\n";
+const NO_TYPES = "failed to read metadata: missing expected annotation datatype";
+
+test.each<[csv: string, lines: string[], problem: string | null]>([
+  [`${TYPES}`.slice(1) + ",result,table,_value\n,,0,50.12", [",,0,50.12"], null],
+  [`#other,a,b,c\n${TYPES},result,table,_value\n,,0,50.12`, [",,0,50.12"], null],
+  [`${TYPES},result,table,_value\n,,0,50.12\n\nfoo,string,long,double\n,,0,50.12`, [",,0,50.12"], `${NO_TYPES}. consider using`],
+  [`${TYPES},result,table,_value\n,,0,50.12\nx,,0,51.12`, [",,0,50.12"], `${NO_TYPES}. consider using`],
+  ["x,string,long,double\n,,0,50.12", [], `${NO_TYPES}. consider using`],
+  ["#group,false,false,true\n#default,_result,,", [], `${NO_TYPES}. Consider using`],
+  ["#datatype,string,long,double\n#group,false,false,true", [], "missing expected annotation default"],
+  ["#datatype,string\n#group,true\n#default,\n,error\n,boom", [], 'failed to read "datatype" annotation: wrong number of fields'],
+  ["#datatype,string,string\n#group,true,true\n#default,,\n,error,other\n,boom,897", [], "error in csv.from(): boom"],
+  ["#datatype,string,string\n#group,true,true\n#default,,\n,error,reference\n", [], "failed to read metadata: unexpected EOF"],
+  [TYPES, [], "missing expected header row"],
+  ["#other,a,b", [], null],
+  ["#datatype,string,long\n#group,false,false\n#default,_result,\n,result,table\n,,0", [], null],
+])("csv %j", (csv, lines, problem) => {
+  const given = answer(`import "csv"\ncsv.from(csv: ${JSON.stringify(csv)})`);
+  expect(given.filter((line) => line.startsWith(",,"))).toEqual(lines);
+  if (problem === null) expect(given.join()).not.toContain("error");
+  else expect(given.join()).toContain(problem);
+});
