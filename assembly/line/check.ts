@@ -92,6 +92,8 @@ function checkFields(parser: Parser, p: usize): usize {
     // Text that is no field: after one field the quote begins behind the comma, after several at it. Clients know these texts.
     const code = count == 0 ? LINE_BAD_NO_FIELDS : LINE_BAD_TRAILING;
     const quote = count == 1 ? p : p - 1;
+    // a comma behind the only field is no fault there, before a timestamp or the line end
+    if (count == 1 && (isLineEnd(p) || (<u32>load<u8>(p) == SPACE && !isLineEnd(skipSpaces(p))))) return p;
     const key = p;
     p = takeName(parser, key, STOP_AT_COMMA | STOP_AT_EQUALS);
     if (p == 0) return 0;

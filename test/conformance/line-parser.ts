@@ -14,6 +14,8 @@ type Fields = [name: string, type: ColumnType, value: FieldValue][];
 const GOOD: [line: string, table: string, tags: Tags, fields: Fields, timeNs: bigint][] = [
   ["m v=1 5", "m", [], [["v", float, 1]], 5n],
   ["m,a=b v=1 5", "m", [["a", "b"]], [["v", float, 1]], 5n],
+  // the vendor's 3.9.6 takes a comma behind the only field
+  ["m v=1, 5", "m", [], [["v", float, 1]], 5n],
   // tags stay as written, fields come by name
   [
     "m,z=1,a=2 y=1i,b=2i 5",
@@ -197,8 +199,10 @@ const BAD: [line: string, message: string][] = [
   ["m bar=1i,baz=", `${TRAILING}\`baz=\``],
   [`m bar=1i,ba${"z".repeat(100)}=`, `${TRAILING}\`bazzzzzzzz...\``],
   ["m a=1,b=2,c=", `${TRAILING}\`,c=\``],
-  ["m a=1,", `${TRAILING}\`\``],
-  ["m a=1, 5", `${TRAILING}\` 5\``],
+  ["m a=1,  ", `${TRAILING}\`  \``],
+  ["m a=1,b=2,", `${TRAILING}\`,\``],
+  ["m a=1, b=2 5", `${TRAILING}\` b=2 5\``],
+  ["m a=1,b=2, 5", `${TRAILING}\`, 5\``],
   ["m a=1,,b=2", `${TRAILING}\`,b=2\``],
   ["m a=1 b=2", `${TRAILING}\` b=2\``],
   ["m v=9223372036854775808i", "Unable to parse integer value `9223372036854775808`"],

@@ -114,6 +114,8 @@ function takeFields(cursor: Cursor, tagCount: number): Field[] {
   const fields: Field[] = [];
   while (true) {
     // after one field the vendor quotes what is behind the comma, after several the comma too
+    // a comma behind the only field is taken, as there
+    if (fields.length === 1 && /^(?: +[^ \r]|\r?$)/.test(cursor.rest)) return fields;
     const trailing = fields.length === 1 ? cursor.rest : cursor.line.slice(cursor.at - 1);
     const noField =
       fields.length === 0 ? "No fields were provided" : `Could not parse entire line. Found trailing content: ${quote(trailing)}`;
