@@ -73,6 +73,17 @@ describe("without tokens", () => {
     expect(await write({ db: "made" })).toEqual([204, ""]);
   });
 
+  test("a policy of a database that is not there, and one that is not there", async () => {
+    const peer = peerAt(server.url);
+    await peer.query({ q: "CREATE DATABASE h" });
+    for (const q of ["SELECT v FROM nodb.week.m", "SHOW FIELD KEYS ON nodb FROM week.m", "SELECT v FROM nodb..m"]) {
+      expect((await peer.query({ db: "h", q })).text).toContain('"error":"database not found: nodb"');
+    }
+    for (const q of ["SELECT v FROM h.week.m", "SELECT v FROM week.m"]) {
+      expect((await peer.query({ db: "h", q })).text).toContain('"error":"retention policy not found: week"');
+    }
+  });
+
   test("a database that was deleted and restored has its default policy again", async () => {
     const peer = peerAt(server.url);
     await peer.query({ q: "CREATE DATABASE e WITH NAME y" });

@@ -234,6 +234,7 @@ function warning(text: string): V1Message {
 
 /** Replaces a policy's database name, which v1 clients do not know. */
 function databaseMessage({ details, message }: TsdbError): string {
+  if (typeof details["ofUnknown"] === "string") return `database not found: ${details["ofUnknown"]}`;
   const name = typeof details["database"] === "string" ? details["database"] : "";
   const slash = name.indexOf("/");
   return slash < 0 ? message : `retention policy not found: ${name.slice(slash + 1)}`;

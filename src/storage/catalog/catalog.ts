@@ -5,6 +5,7 @@ import { assert } from "../../model/assert.ts";
 import type { CacheDef, CacheKind } from "../../model/caches.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { ALL_TIME } from "../../model/query/scan.ts";
+import { splitPolicy } from "../../model/retention-policies.ts";
 import type { TableDef } from "../../model/rows/column.ts";
 import type { Tombstone } from "../../model/rows/tombstone.ts";
 import type { TriggerDef } from "../../model/triggers.ts";
@@ -128,11 +129,15 @@ export class Catalog {
     return this.state.databaseById(id);
   }
 
-  /** By name in the default namespace, or by id; not deleted. @throws TsdbError unknown_database */
+  /** By name in the default namespace, or by id; not deleted. @throws TsdbError unknown_database; of a policy `ofUnknown` is the
+   *  database that it would belong to, if that does not exist either */
   liveDatabase(nameOrId: string | number): DatabaseDef {
     const def = typeof nameOrId === "number" ? this.databaseById(nameOrId) : this.findDatabase(nameOrId);
     if (def !== undefined && this.findDatabase(def.name, def.namespace) === def) return def;
-    throw new TsdbError("unknown_database", `database not found: ${nameOrId}`, { database: String(nameOrId) });
+    const database = String(nameOrId);
+    const { base, policy } = splitPolicy(database);
+    const ofUnknown = policy !== null && this.findDatabase(base) === undefined ? { ofUnknown: base } : {};
+    throw new TsdbError("unknown_database", `database not found: ${nameOrId}`, { database, ...ofUnknown });
   }
 
   /** In order of creation. */
