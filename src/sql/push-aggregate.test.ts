@@ -25,6 +25,7 @@ const PUSHED = [
   "SELECT sum(f), sum(i), sum(u), avg(f), mean(i), avg(u), min(f), max(i), min(u), max(b), min(time), max(time) FROM cpu WHERE f < 1000",
   "SELECT max(f) - min(f) AS spread, 2 * count(*), CASE WHEN count(f) > 3 THEN 'many' ELSE 'few' END FROM cpu",
   "SELECT count(*), sum(i), max(f), max(time) FROM cpu WHERE host = 'nobody'",
+  "SELECT selector_last(f, time) IS NULL, selector_max(i, time), selector_first(b, time)['time'] FROM cpu WHERE host = 'nobody'",
   "SELECT count(*) AS n FROM cpu HAVING count(*) > 5000",
   "SELECT 1 FROM cpu HAVING max(i) > 3",
   "SELECT max(time) FROM cpu",

@@ -73,7 +73,7 @@ describe("without tokens", () => {
     expect(await write({ db: "made" })).toEqual([204, ""]);
   });
 
-  test("a policy of a database that is not there, and one that is not there", async () => {
+  test("a policy of an unknown database, and an unknown policy", async () => {
     const peer = peerAt(server.url);
     await peer.query({ q: "CREATE DATABASE h" });
     for (const q of ["SELECT v FROM nodb.week.m", "SHOW FIELD KEYS ON nodb FROM week.m", "SELECT v FROM nodb..m"]) {

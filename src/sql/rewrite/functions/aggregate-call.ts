@@ -3,8 +3,9 @@ import { type AggregateFunction, aggregateType } from "../../../model/query/aggr
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import { RENAMED_FUNCTIONS } from "../../bind/dialect.ts";
 import { isAggregate } from "../../bind/functions.ts";
-import type { Case, Expression, FunctionCall } from "../../parse/tree.ts";
+import type { Expression, FunctionCall } from "../../parse/tree.ts";
 import { call } from "../../parse/tree.ts";
+import { isNotNull, whenThen } from "../rule.ts";
 import { someNode } from "../walk.ts";
 import type { CallParts } from "./call-parts.ts";
 import { storageQuantile } from "./quantile-call.ts";
@@ -104,15 +105,8 @@ function orderedAggregate(node: FunctionCall, parts: CallParts): Expression | nu
 
 const TIME: ColumnDef = { id: 0, name: "time", type: ColumnType.time };
 
-function whenEqual(left: Expression, right: Expression, then: Expression): Case {
-  const when_expr: Expression = { class: "COMPARISON", type: "COMPARE_EQUAL", alias: "", left, right };
-  const none: Expression = {
-    class: "CONSTANT",
-    type: "VALUE_CONSTANT",
-    alias: "",
-    value: { type: { id: "NULL", type_info: null }, is_null: true },
-  };
-  return { class: "CASE", type: "CASE_EXPR", alias: "", case_checks: [{ when_expr, then_expr: then }], else_expr: none };
+function whenEqual(left: Expression, right: Expression, then: Expression): Expression {
+  return whenThen([[{ class: "COMPARISON", type: "COMPARE_EQUAL", alias: "", left, right }, then]]);
 }
 
 /** A part of a selector; null if the scan cannot compute it: the times of the least and the greatest value that is no number. */
@@ -142,5 +136,6 @@ function selector(name: string, column: ColumnDef | null, parts: CallParts): Exp
     { ...value, alias: "value" },
     { ...time, alias: "time" },
   ];
-  return call("struct_pack", members);
+  // of no value there is no pair
+  return whenThen([[isNotNull(time), call("struct_pack", members)]]);
 }
