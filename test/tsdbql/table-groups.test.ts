@@ -165,6 +165,17 @@ describe.each(FEW_STATES)("%s", (state) => {
     ]);
   });
 
+  test.each([
+    ["SELECT v, nope FROM m WHERE v = 1 GROUP BY h, nope", "time,h,v,nope", "a,1.0,"],
+    ["SELECT nope, v FROM m WHERE v = 1 GROUP BY nope, h", "time,h,nope,v", "a,,1.0"],
+    ["SELECT v FROM m WHERE v = 1 GROUP BY h, nope", "time,h,nope,v", "a,,1.0"],
+    ["SELECT nope AS x, v FROM m WHERE v = 1 GROUP BY nope", "time,nope,x,v", ",,1.0"],
+    ["SELECT nope, v FROM (SELECT v FROM m) WHERE v = 1 GROUP BY nope", "time,nope,v", ",1.0"],
+  ])("a grouping name that nothing has is shown once: %s", async (q, head, row) => {
+    const response = await fetch(`${(await server).url}/api/v3/query_influxql?${new URLSearchParams({ db: "d", q, format: "csv" })}`);
+    expect((await response.text()).trim().split("\n")).toEqual([`iox::measurement,${head}`, `m,${time(1)},${row}`]);
+  });
+
   test("in 1.x a field in GROUP BY is a tag that no row has", async () => {
     const response = await fetch(`${(await server).url}/query?${new URLSearchParams({ db: "d", q: "SELECT sum(v) FROM m GROUP BY ok" })}`);
     expect(await response.json()).toEqual({

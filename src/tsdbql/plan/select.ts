@@ -101,7 +101,7 @@ export function planSelect<T>(checked: CheckedSelect, resolve: (measurement: Mea
   if (checked.isTable && fields.length === 0) checkWithoutFields(checked);
   const isTag = (field: SelectField): field is SelectField & { readonly expression: VarRef } =>
     field.expression.kind === "ref" &&
-    (kindOf(field.expression, schemas) === "tag" || (checked.isTable && isGroupedTag(field.expression, dimensions, sources)));
+    (kindOf(field.expression, schemas) === "tag" || (checked.isTable && isGroupedTag(field.expression, dimensions, sources, schemas)));
   const symbols = new SymbolTable(schemas, checked.isTable, dimensions);
   const targetTags = checked.hasTarget ? fields.flatMap((field) => shownTags(field.expression)).filter(isTag) : [];
   const shown = [...fields.flatMap((field) => [field, ...(checked.hasTarget ? [] : shownTags(field.expression))]), ...targetTags];
@@ -194,11 +194,18 @@ export function hasTag(source: PlannedSource<unknown>, tag: string): boolean {
   return outputs.some(({ name, isTag }) => isTag && name === tag);
 }
 
-/** True for a grouping tag that a subquery shows: to the outer statement a field like others, but it is shown once. */
-function isGroupedTag({ name, cast }: VarRef, dimensions: readonly string[], sources: readonly PlannedSource<unknown>[]): boolean {
+/** True for a grouping name that is shown once: a tag that a subquery shows, which is a field like others to the outer statement, and
+ *  a name that no source has. */
+function isGroupedTag(
+  ref: VarRef,
+  dimensions: readonly string[],
+  sources: readonly PlannedSource<unknown>[],
+  schemas: readonly Schema[],
+): boolean {
+  const { name, cast } = ref;
   const shows = (source: PlannedSource<unknown>) =>
     source.kind === "select" && source.plan.outputs.some((output) => output.isTag && output.name === name);
-  return cast === null && dimensions.includes(name) && sources.some(shows);
+  return cast === null && dimensions.includes(name) && (sources.some(shows) || kindOf(ref, schemas) === null);
 }
 
 /** True for a tag that a subquery shows by another name. */
