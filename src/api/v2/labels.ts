@@ -129,9 +129,9 @@ export function addLabelRoutes(routes: V2Routes, services: V2Services, given: La
   };
   return routes
     .get(`${path}/:${param}/labels`, (call) => {
-      const resource = listedOf(given, call);
-      const isOpen = decidesOnLabels && call.principal.allows({ action: "read", type, ...resource });
-      const found = line().labels.ofResource(type, resource.id);
+      const { id, orgID } = listedOf(given, call);
+      const isOpen = decidesOnLabels && call.principal.allows({ action: "read", type, id, orgID });
+      const found = line().labels.ofResource(type, id);
       const visible = isOpen ? found : found.filter((label) => call.principal.allows(needOf("read", label)));
       return json(200, { links: { self: LABELS }, labels: visible.map(shownLabel) });
     })
