@@ -391,6 +391,12 @@ sqlSuite("intervals", [
   moved("INTERVAL '1 century'", "2124-01-31T12:00:00.000000001"),
   moved("INTERVAL '1' DAY", "2024-02-01T12:00:00.000000001"),
   moved("INTERVAL 3 HOUR", "2024-01-31T15:00:00.000000001"),
+  // fractions count with a unit behind the number too; of years whole months
+  moved("INTERVAL '1.5' HOUR", "2024-01-31T13:30:00.000000001"),
+  moved("INTERVAL '-1.5' DAY", "2024-01-30T00:00:00.000000001"),
+  moved("INTERVAL '0.5' MONTH", "2024-02-15T12:00:00.000000001"),
+  moved("INTERVAL '0.55' YEAR", "2024-07-31T12:00:00.000000001"),
+  moved("INTERVAL '0.3 years'", "2024-04-30T12:00:00.000000001"),
   moved("INTERVAL '1 day -1 hour'", "2024-02-01T11:00:00.000000001"),
   moved("INTERVAL '02:30:00.5'", "2024-01-31T14:30:00.500000001"),
   moved("INTERVAL '1 day 02:30'", "2024-02-01T14:30:00.000000001"),

@@ -198,7 +198,7 @@ function timestamp([unitName, zoneText, ...rest]: readonly string[]): ArrowType 
   if (unit === undefined || rest.length > 0) return null;
   const type = { id: "TIMESTAMP_NS", type_info: null };
   if (zoneText === undefined || zoneText === "None") return { type, name: `Timestamp(${unit[0]})`, unitNs: unit[1] };
-  const zone = /^(?:Some\()?"([^"]+)"\)?$/.exec(zoneText)?.[1];
+  const zone = /^(?:Some\(\s*)?"([^"]+)"\s*\)?$/.exec(zoneText)?.[1];
   if (zone === undefined) return null;
   if (TimeZone.of(zone) === null)
     throw new TsdbError("bad_query", `Parser error: Invalid timezone "${near(zone)}": failed to parse timezone`);

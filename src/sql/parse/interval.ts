@@ -140,7 +140,7 @@ function clockInterval(match: RegExpExecArray): Interval {
 /** True for a word that `scaledUnit` knows. */
 export const isUnit = (word: string): boolean => unitOf(word) !== undefined;
 
-/** `amount` (a decimal number) of a unit, exactly: for fractions a month has 30 days, a day 24 hours. */
+/** `amount` (a decimal number) of a unit: for fractions a month has 30 days, a day 24 hours, and years have whole months. */
 export function scaledUnit(amount: string, word: string): Interval | null {
   const unit = unitOf(word);
   const match = /^([+-])?(\d*)(?:\.(\d*))?$/.exec(amount);
@@ -152,8 +152,8 @@ export function scaledUnit(amount: string, word: string): Interval | null {
   if ("ns" in unit) return { months: 0, days: 0, ns: (scaled * unit.ns) / scale };
   if ("days" in unit) return splitDays(scaled * BigInt(unit.days), scale, 0);
   const months = (scaled * BigInt(unit.months)) / scale;
-  const rest = scaled * BigInt(unit.months) - months * scale;
-  return splitDays(rest * 30n, scale, Number(months));
+  if (unit.months > 1) return { months: Number(months), days: 0, ns: 0n };
+  return splitDays((scaled - months * scale) * 30n, scale, Number(months));
 }
 
 function splitDays(scaledDays: bigint, scale: bigint, months: number): Interval {

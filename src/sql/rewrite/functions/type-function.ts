@@ -9,9 +9,9 @@ import { DICTIONARY, isDictionary, isNullConstant, NULL_TYPE, withMarkOf } from 
 import { bigintConstant, type Cast, call, castTo, operator, stringConstant } from "../../parse/tree.ts";
 import { expectArguments, isNotNull, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
 import { bin } from "../time/time-bin.ts";
-import { asTime, timeOfNs } from "../time/time-value.ts";
+import { asTime } from "../time/time-value.ts";
 import { inZone } from "../time/time-zone.ts";
-import { rewriteCast, textOf } from "../values/cast.ts";
+import { ofUnits, rewriteCast, textOf } from "../values/cast.ts";
 import { someNode } from "../walk.ts";
 import { bytesOf } from "./binary-function.ts";
 
@@ -56,10 +56,8 @@ function arrowCast(input: RuleInput): Typed {
     throw new TsdbError("bad_query", `This feature is not implemented: Unsupported CAST from Int64 to ${type.name}`);
   if (type.name.startsWith("Duration"))
     return { node: operator("*", castTo(wide(value!), "BIGINT"), bigintConstant(unitNs!)), kind: "duration", arrow: type.name };
-  if (unitNs !== undefined && value!.kind === "integer") {
-    const time = timeOfNs(operator("*", castTo(wide(value!), "BIGINT"), bigintConstant(unitNs)));
-    return { ...inZone(time, type.zone), arrow: type.name };
-  }
+  if (unitNs !== undefined && (value!.kind === "integer" || value!.kind === "float"))
+    return { ...inZone(ofUnits(value!, unitNs), type.zone), arrow: type.name };
   // a text without a zone is in the type's zone
   if (type.zone !== undefined && value!.text !== undefined)
     return { ...inZone(bin(asTime(value!, type.zone), unitNs!, 0n), type.zone), arrow: type.name };

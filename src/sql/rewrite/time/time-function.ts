@@ -3,7 +3,7 @@ import { DAY_NS } from "../../../model/time/time-units.ts";
 import type { Typed } from "../../bind/kind.ts";
 import { scaledUnit } from "../../parse/interval.ts";
 import { floorDiv } from "../../parse/time-text.ts";
-import { castTo } from "../../parse/tree.ts";
+import { castTo, type Expression } from "../../parse/tree.ts";
 import type { RewriteContext } from "../context.ts";
 import { GAPFILL_RULES } from "../gapfill/rules.ts";
 import { expectArguments, type Rule } from "../rule.ts";
@@ -43,10 +43,18 @@ function today(context: RewriteContext): Typed {
 /** to_days(n) …: the parsed form of `INTERVAL '1' DAY` and `INTERVAL 3 MONTH`. */
 function intervalUnit(unit: string): Rule {
   return ({ node, args }) => {
-    const amount = args[0]?.number;
+    const amount = textWithin(node.children[0]) ?? args[0]?.number;
     const interval = amount === undefined || args.length !== 1 ? null : scaledUnit(String(amount), unit);
     return interval === null ? typed(node, "interval") : intervalConstant(interval);
   };
+}
+
+/** The text in trunc(CAST('1.5' AS DOUBLE)), casts around it or not: the parser cuts off fractions, the dialect does not. */
+function textWithin(node: Expression | undefined): string | undefined {
+  if (node?.class === "CAST") return textWithin(node.child);
+  if (node?.class === "FUNCTION" && node.function_name === "trunc") return textWithin(node.children[0]);
+  const value = node?.class === "CONSTANT" ? node.value.value : undefined;
+  return typeof value === "string" ? value.trim() : undefined;
 }
 
 /** trunc(CAST('1' AS DOUBLE)): the number within `INTERVAL '1' DAY`; other calls are unchanged. */

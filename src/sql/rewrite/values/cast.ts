@@ -11,10 +11,10 @@ import type { SqlType } from "../../parse/sql-value.ts";
 import type { Cast, Expression } from "../../parse/tree.ts";
 import { bigintConstant, call, castTo, operator, stringConstant } from "../../parse/tree.ts";
 import { typeText } from "../../print/type-text.ts";
-import { nullOf, planError } from "../rule.ts";
+import { nullOf, planError, wide } from "../rule.ts";
 import { bin } from "../time/time-bin.ts";
 import { nanosecondsOf, timeMacro } from "../time/time-macro.ts";
-import { asTime, intervalConstant, timeConstant, timeOfText } from "../time/time-value.ts";
+import { asTime, intervalConstant, timeConstant, timeOfNs, timeOfText } from "../time/time-value.ts";
 import { inZone, timesOf, toClock, zonedText } from "../time/time-zone.ts";
 
 /** Rewrites CAST and TRY_CAST. @throws TsdbError bad_query for an invalid constant */
@@ -186,6 +186,14 @@ function castNumber(kind: Kind, child: Typed): number | bigint | undefined {
   return child.number !== undefined && Number.isSafeInteger(child.number) ? BigInt(child.number) : undefined;
 }
 
+const NUMBERS: ReadonlySet<Kind> = new Set(["integer", "float"]);
+
+/** A time of a whole number of units since 1970; fractions of a unit are cut off. */
+export function ofUnits(count: Typed, unitNs: bigint): Typed {
+  const whole = count.kind === "integer" ? wide(count) : call("trunc", [castTo(wide(count), "DOUBLE")]);
+  return timeOfNs(operator("*", castTo(whole, "BIGINT"), bigintConstant(unitNs)));
+}
+
 /** Nanoseconds per unit of coarser types. */
 const COARSE: Readonly<Record<string, bigint>> = { TIMESTAMP_S: 1_000_000_000n, TIMESTAMP_MS: 1_000_000n };
 
@@ -193,8 +201,11 @@ function castToTime(node: Cast, child: Typed, isParameter = false): Typed {
   const unitNs = COARSE[node.cast_type.id];
   if (unitNs !== undefined) {
     const unit = node.cast_type.id === "TIMESTAMP_S" ? "s" : "ms";
-    const time = bin(castToTime({ ...node, cast_type: { id: "TIMESTAMP", type_info: null } }, child, isParameter), unitNs, 0n);
-    return { ...time, arrow: `Timestamp(${unit})` };
+    const arrow = `Timestamp(${unit})`;
+    const time = NUMBERS.has(child.kind)
+      ? ofUnits(child, unitNs)
+      : bin(castToTime({ ...node, cast_type: { id: "TIMESTAMP", type_info: null } }, child, isParameter), unitNs, 0n);
+    return { ...time, arrow };
   }
   if (child.kind === "time" || child.kind === "coarse") {
     const time = asTime(child);
