@@ -128,8 +128,10 @@ test("writes, queries, backups, restores and drops at once: every body is whole,
   await writeUntilEnd(server, 0, once(10));
   await backUp(server, "first");
   const endMs = performance.now() + 5000;
-  const isOver = () => performance.now() > endMs;
   let [made, restored, dropped] = [0, 0, 0];
+  const isEnough = () => [made, restored, dropped].every((count) => count > 2);
+  // a busy machine gets more time
+  const isOver = () => performance.now() > endMs && (isEnough() || performance.now() > endMs + 60_000);
   const writing = (async () => {
     let body = 10;
     while (!isOver()) body += await writeUntilEnd(server, body, isOver);
@@ -157,7 +159,7 @@ test("writes, queries, backups, restores and drops at once: every body is whole,
     }
   })();
   await Promise.all([writing, backing, restoring, dropping]);
-  expect([made, restored, dropped].every((count) => count > 2)).toBe(true);
+  expect(isEnough()).toBe(true);
   // all of it can be restored
   expect(await restore(server, "first")).toMatchObject({ status: "completed" });
   expect(await counted(server)).toBe(10 * LINES);

@@ -169,15 +169,15 @@ if (pluginPython() !== null) {
       const before = residentMiB();
       const body = new Uint8Array(8 << 20);
       const statuses = await Promise.all(
-        Array.from({ length: 90 }, async () => {
+        Array.from({ length: 180 }, async () => {
           const answer = await fetch(`${server.url}/api/v3/engine/echo?sleep=0.05`, { method: "POST", body });
           await answer.text();
           return answer.status;
         }),
       );
       expect(new Set(statuses)).toEqual(new Set([200, 503]));
-      // 720 MiB were sent, 256 are held, in at most two copies
-      expect(residentMiB() - before).toBeLessThan(700);
+      // 1440 MiB were sent, 256 are held, in at most two copies; a busy runtime frees late
+      expect(residentMiB() - before).toBeLessThan(1000);
       await wellAgain();
     });
   });

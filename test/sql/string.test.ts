@@ -220,6 +220,11 @@ const PATTERNS: readonly SqlCase[] = [
     [[true, false, true, false, true]],
   ],
   ["SELECT 'a%c' LIKE 'a!%c' ESCAPE '!', 'abc' LIKE NULL, NULL LIKE 'a'", [[true, null, null]]],
+  // a backslash that ends a pattern stands for itself, as in Core 3.9.6
+  [
+    "SELECT 'a\\' LIKE 'a\\', 'a' LIKE '\\', 'A\\' ILIKE 'a\\', 'a\\' NOT LIKE '%\\', 'a\\' LIKE 'a\\\\', 'a\\' LIKE 'a\\\\\\'",
+    [[true, false, true, false, true, false]],
+  ],
   ["SELECT 'ab' ~~ 'a%', 'ab' !~~ 'a%', 'ab' ~~* 'A%', 'ab' !~~* 'x'", [[true, false, true, true]]],
   ["SELECT count(*) FROM home WHERE room LIKE 'Liv%' AND room NOT LIKE '%\\%%'", [[13n]]],
   ["SELECT count(*) FROM home WHERE room LIKE substr(room, 1, 2) || '%'", [[26n]]],

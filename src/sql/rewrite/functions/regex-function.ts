@@ -188,8 +188,15 @@ export function rewritePatternOperator(node: FunctionCall, operands: readonly [T
   // backslashes are escapes in the dialect
   if (regex.text !== undefined && !regex.text.includes("\\"))
     return { node: { ...node, children: [text.node, regex.node] }, kind: "boolean" };
-  const found = call(like.name, [text.node, regex.node, stringConstant("\\")], node.query_location);
+  const escaped = regex.text === undefined ? regex.node : stringConstant(withWholeEscapes(regex.text));
+  const found = call(like.name, [text.node, escaped, stringConstant("\\")], node.query_location);
   return { node: like.negated ? not(found) : found, kind: "boolean" };
+}
+
+/** A backslash that ends a pattern stands for itself. */
+function withWholeEscapes(pattern: string): string {
+  const { length } = /\\*$/.exec(pattern)![0];
+  return length % 2 === 0 ? pattern : `${pattern}\\`;
 }
 
 function isNull({ node }: Typed): boolean {
