@@ -3,7 +3,7 @@ import { Brackets } from "./brackets.ts";
 import type { Token } from "./tokens.ts";
 
 /** Aggregates for which DuckDB's grammar does not allow WITHIN GROUP. */
-const WITHIN_GROUP: ReadonlySet<string> = new Set(["approx_percentile_cont", "approx_percentile_cont_with_weight"]);
+const WITHIN_GROUP: ReadonlySet<string> = new Set(["approx_percentile_cont", "approx_percentile_cont_with_weight", "array_agg"]);
 
 /** Rewrites `f(a) WITHIN GROUP (ORDER BY x)` to `f(a ORDER BY x)`. */
 export function withinGroup(tokens: readonly Token[]): Token[] {

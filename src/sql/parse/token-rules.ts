@@ -27,6 +27,7 @@ const RULES: readonly Rule[] = [
   { marks: ["unsigned"], apply: unsignedTypes },
   { marks: [...DECIMALS], apply: plainDecimals },
   { marks: ["struct"], apply: structMembers },
+  { marks: ["values"], apply: valuesLists },
   { marks: ["x"], apply: hexLiterals },
   { marks: ["similar"], apply: similarTo },
   { marks: ["~"], apply: regexOperators },
@@ -163,6 +164,39 @@ function endsCast(tokens: readonly Token[], at: number, brackets: Brackets): boo
   return isWord(called, "cast") || isWord(called, "try_cast");
 }
 
+/** `FROM VALUES (1), (2)` becomes `FROM (VALUES (1), (2))`, and `VALUES ROW(1)` becomes `VALUES (1)`. */
+function valuesLists(tokens: readonly Token[]): readonly Token[] {
+  const brackets = new Brackets(tokens);
+  const dropped = new Set<number>();
+  const opened = new Set<number>();
+  const closed = new Set<number>();
+  for (let i = 0; i < tokens.length; i++) {
+    if (!isWord(tokens[i], "values")) continue;
+    const end = endOfRows(tokens, i + 1, brackets, dropped);
+    if (end < 0 || !(isWord(tokens[i - 1], "from") || isWord(tokens[i - 1], "join"))) continue;
+    opened.add(i);
+    closed.add(end);
+  }
+  return tokens.flatMap((token, i): readonly Token[] => {
+    if (dropped.has(i)) return [];
+    const before = opened.has(i) ? [symbol("(", token.start)] : [];
+    return [...before, token, ...(closed.has(i) ? [symbol(")", token.end)] : [])];
+  });
+}
+
+/** The position of the last row's closing bracket; -1 if no row begins at `at`. ROWs on the way are dropped. */
+function endOfRows(tokens: readonly Token[], at: number, brackets: Brackets, dropped: Set<number>): number {
+  let end = -1;
+  for (let next = at; ; next = end + 2) {
+    const hasRow = isWord(tokens[next], "row");
+    const open = hasRow ? next + 1 : next;
+    if (!isSymbol(tokens[open], "(") || brackets.closing(open) >= tokens.length) return end;
+    if (hasRow) dropped.add(next);
+    end = brackets.closing(open);
+    if (!isSymbol(tokens[end + 1], ",")) return end;
+  }
+}
+
 function isStruct(token: Token, index: number, tokens: readonly Token[]): boolean {
   return isWord(token, "struct") && isSymbol(tokens[index + 1], "(");
 }
@@ -176,7 +210,8 @@ function structMembers(tokens: readonly Token[]): readonly Token[] {
   for (let i = 0; i < tokens.length; i++) {
     if (!isStruct(tokens[i]!, i, tokens)) continue;
     for (const { start, end } of argumentsOf(tokens, i + 2, brackets)) {
-      const name = tokens[end - 1];
+      const last = tokens[end - 1];
+      const name: Token | undefined = last?.kind === "string" ? asName(last) : last;
       const isName = name?.kind === "word" || name?.kind === "quoted";
       if (end - start < 3 || !isName || !isWord(tokens[end - 2], "as")) continue;
       starts.set(start, name);
@@ -191,6 +226,12 @@ function structMembers(tokens: readonly Token[]): readonly Token[] {
     else out.push(tokens[i]!);
   }
   return out;
+}
+
+/** A plain text may be the name of a member. */
+function asName(token: Token): Token {
+  const text = /^'((?:[^']|'')*)'$/.exec(token.text)?.[1];
+  return text === undefined || text === "" ? token : { ...token, kind: "quoted", text: text.replaceAll("''", "'") };
 }
 
 /** The comma-separated ranges within the parentheses that start before `from`; nested parentheses are skipped. */

@@ -1,4 +1,5 @@
 // Conversions of numbers and texts to times and dates, and back: to_timestamp and similar, from_unixtime, to_unixtime, to_date, make_date.
+
 import { TsdbError } from "../../../model/errors.ts";
 import { SECOND_NS } from "../../../model/time/time-units.ts";
 import type { Clock, Typed } from "../../bind/kind.ts";
@@ -7,6 +8,7 @@ import { floorDiv } from "../../parse/time-text.ts";
 import type { Expression } from "../../parse/tree.ts";
 import { bigintConstant, call, castTo, operator, stringConstant } from "../../parse/tree.ts";
 import { argumentCount, nullOf, planError, type Rule, type RuleInput, whenThen } from "../rule.ts";
+import { dashedDate } from "./date-text.ts";
 import { nanosecondsOf } from "./time-macro.ts";
 import { timeByFormats } from "./time-parse.ts";
 import { asTime, nsOf, timeConstant, timeOfNs } from "./time-value.ts";
@@ -128,9 +130,10 @@ export function toDate({ args }: RuleInput): Typed {
     const epoch = castTo(stringConstant("1970-01-01"), "DATE");
     return { node: operator("+", epoch, castTo(typeof days === "bigint" ? bigintConstant(days) : days, "INTEGER")), kind: "date" };
   }
+  const dashed = dashedDate(value);
   // dates have a larger range than times
-  if (value.text !== undefined && PLAIN_DATE.test(value.text)) return { node: castTo(value.node, "DATE"), kind: "date" };
-  return dateOfTime(asTime(value));
+  if (dashed.text !== undefined && PLAIN_DATE.test(dashed.text)) return { node: castTo(dashed.node, "DATE"), kind: "date" };
+  return dateOfTime(asTime(dashed));
 }
 
 function dateOfTime(time: Typed): Typed {

@@ -12,6 +12,7 @@ import type { Cast, Expression } from "../../parse/tree.ts";
 import { bigintConstant, call, castTo, operator, stringConstant } from "../../parse/tree.ts";
 import { typeText } from "../../print/type-text.ts";
 import { nullOf, planError, wide } from "../rule.ts";
+import { dashedDate } from "../time/date-text.ts";
 import { bin } from "../time/time-bin.ts";
 import { nanosecondsOf, timeMacro } from "../time/time-macro.ts";
 import { asTime, intervalConstant, timeConstant, timeOfNs, timeOfText } from "../time/time-value.ts";
@@ -37,8 +38,16 @@ export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
   if (kind === "boolean" && child.text !== undefined) return castToBoolean(same, child.text);
   if (kind === "string" && child.kind !== "string") return { node: { ...same, child: textOf(child) }, kind };
   if (kind === "binary" && child.kind === "string") return { node: call("encode", [child.node]), kind };
-  const cast = kind === "integer" ? { ...same, child: wholeOf(same, child) } : same;
-  return withNumber({ node: cast, kind, ...depthOf(node.cast_type), ...noteOf(node.cast_type) }, child);
+  return withNumber(
+    { node: { ...same, child: readable(same, kind, child) }, kind, ...depthOf(node.cast_type), ...noteOf(node.cast_type) },
+    child,
+  );
+}
+
+/** The value as DuckDB reads it. */
+function readable(node: Cast, kind: Kind, child: Typed): Expression {
+  if (kind === "integer") return wholeOf(node, child);
+  return kind === "date" ? dashedDate(child).node : child.node;
 }
 
 /** Kinds of which nothing is made but themselves, texts, and what is listed here. */
