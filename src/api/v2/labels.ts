@@ -123,8 +123,10 @@ export function addLabelRoutes(routes: V2Routes, services: V2Services, given: La
     if (id === undefined) throw new TsdbError("bad_request", "label id is required");
     return line().labels.get(id);
   };
-  const requireWrite = ({ principal }: V2Call, label: Label | null, { id, orgID }: Found): void => {
-    if (label !== null && (!decidesOnLabels || label.orgID !== orgID)) principal.require(needOf("write", label));
+  const decides = (label: Label, { orgID }: Found): boolean => decidesOnLabels && label.orgID === orgID;
+  const requireWrite = ({ principal }: V2Call, label: Label | null, resource: Found): void => {
+    const { id, orgID } = resource;
+    if (label !== null && !decides(label, resource)) principal.require(needOf("write", label));
     principal.require({ action: "write", type, id, orgID });
   };
   return routes
@@ -139,7 +141,7 @@ export function addLabelRoutes(routes: V2Routes, services: V2Services, given: La
       checkParent(given, call.params[param]!, call);
       const label = await labelOf(call);
       const resource = parent(call);
-      if (!decidesOnLabels || label.orgID !== resource.orgID) call.principal.require(needOf("read", label));
+      if (!decides(label, resource)) call.principal.require(needOf("read", label));
       requireWrite(call, label, resource);
       return json(201, enveloped(await line().labels.add({ labelID: label.id, resourceType: type, resourceID: resource.id })));
     })

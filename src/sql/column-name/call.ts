@@ -2,7 +2,7 @@
 import type { Token } from "../parse/tokens.ts";
 import { firstName } from "./function-name.ts";
 import { shownCall, structOf } from "./list-operator.ts";
-import { stringText } from "./literal.ts";
+import { stringText, stringValue } from "./literal.ts";
 import { type InnerQuery, type NameNode, type NameOrder, plainCall, text, UNNEST, type WindowSlot } from "./node.ts";
 import { type TokenReader, UNNAMED } from "./token-reader.ts";
 import { readType } from "./type-name.ts";
@@ -130,11 +130,15 @@ function readStruct(reader: TokenReader): NameNode {
   if (!reader.takeSymbol(")")) {
     do {
       const value = reader.expression();
-      members.push({ name: reader.takeWord("as") ? reader.next().text : null, value });
+      members.push({ name: reader.takeWord("as") ? memberName(reader.next()) : null, value });
     } while (reader.takeSymbol(","));
     reader.expectSymbol(")");
   }
   return structOf(members, null);
+}
+
+function memberName(token: Token): string {
+  return token.kind === "string" ? stringValue(token) : token.text;
 }
 
 function readPlainCall(reader: TokenReader, called: string): NameNode {

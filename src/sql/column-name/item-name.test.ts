@@ -53,6 +53,7 @@ const NAMES: readonly (readonly [group: string, rows: readonly (readonly [item: 
       ["INT '5' + 1", 'Utf8("5") + Int64(1)'],
       ["TIMESTAMP WITH TIME ZONE '2024-01-01'", 'Utf8("2024-01-01")'],
       ["[1, [2]]", "make_array(Int64(1),make_array(Int64(2)))"],
+      ["struct(1 AS 'a', 2 AS b)", 'named_struct(Utf8("a"),Int64(1),Utf8("b"),Int64(2))'],
       ["{'x': 1, y: 2}", 'named_struct(Utf8("x"),Int64(1),Utf8("y"),Int64(2))'],
       ["MAP {'x': 1}", 'map(make_array(Utf8("x")),make_array(Int64(1)))'],
       ["(1, 2)", "struct(Int64(1),Int64(2))"],

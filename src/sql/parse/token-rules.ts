@@ -177,6 +177,7 @@ function valuesLists(tokens: readonly Token[]): readonly Token[] {
     opened.add(i);
     closed.add(end);
   }
+  if (dropped.size + opened.size === 0) return tokens;
   return tokens.flatMap((token, i): readonly Token[] => {
     if (dropped.has(i)) return [];
     const before = opened.has(i) ? [symbol("(", token.start)] : [];
@@ -230,8 +231,8 @@ function structMembers(tokens: readonly Token[]): readonly Token[] {
 
 /** A plain text may be the name of a member. */
 function asName(token: Token): Token {
-  const text = /^'((?:[^']|'')*)'$/.exec(token.text)?.[1];
-  return text === undefined || text === "" ? token : { ...token, kind: "quoted", text: text.replaceAll("''", "'") };
+  const isPlain = token.text.startsWith("'") && token.text.length > 2;
+  return isPlain ? { ...token, kind: "quoted", text: token.text.slice(1, -1).replaceAll("''", "'") } : token;
 }
 
 /** The comma-separated ranges within the parentheses that start before `from`; nested parentheses are skipped. */

@@ -94,9 +94,7 @@ class AnnotatedReader {
     if (isAnnotation(name)) {
       if (cells.length < PREFIX_CELLS) throw metadataError(`failed to read "${name}" annotation: ${WRONG_COUNT}`);
       this.annotations.set(name, cells);
-    }
-    // not an annotation at all
-    if (!isAnnotation(name) && first === name) throw this.missingError("consider");
+    } else if (first === name) throw this.missingError("consider");
   }
 
   private missing(): Annotation | null {

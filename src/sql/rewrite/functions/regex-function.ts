@@ -195,8 +195,9 @@ export function rewritePatternOperator(node: FunctionCall, operands: readonly [T
 
 /** A backslash that ends a pattern stands for itself. */
 function withWholeEscapes(pattern: string): string {
-  const { length } = /\\*$/.exec(pattern)![0];
-  return length % 2 === 0 ? pattern : `${pattern}\\`;
+  let end = pattern.length;
+  while (pattern[end - 1] === "\\") end--;
+  return (pattern.length - end) % 2 === 0 ? pattern : `${pattern}\\`;
 }
 
 function isNull({ node }: Typed): boolean {
