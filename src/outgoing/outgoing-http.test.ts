@@ -1,11 +1,16 @@
 // Requests to servers on this machine: what they send, what stops them, and which addresses they may go to.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type AddressInfo, createServer } from "node:net";
 import { isPublicAddress } from "./addresses.ts";
+import { AnswerMemory } from "./answer-memory.ts";
 import { OUTGOING_LIMITS, type OutgoingRequest, outgoingHttp } from "./outgoing-http.ts";
 
 const seen: { method: string; path: string; headers: Record<string, string>; body: string }[] = [];
 let server: Bun.Server<undefined>;
 let other: Bun.Server<undefined>;
+/** Ends the answers of /held, which have sent their bytes. */
+const held = Promise.withResolvers<void>();
+const HELD_BYTES = 100 * 1024;
 
 async function answer(request: Request): Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
@@ -16,6 +21,16 @@ async function answer(request: Request): Promise<Response> {
   }
   if (pathname === "/loop") return new Response(null, { status: 302, headers: { Location: "/loop" } });
   if (pathname === "/long") return new Response("x".repeat(10_000));
+  if (pathname === "/held") {
+    const body = new ReadableStream({
+      async start(controller) {
+        controller.enqueue(new Uint8Array(HELD_BYTES));
+        await held.promise;
+        controller.close();
+      },
+    });
+    return new Response(body);
+  }
   if (pathname === "/never") await new Promise(() => {});
   return new Response(`answer to ${request.method}`, { status: 201, headers: { "x-kind": "test" } });
 }
@@ -91,6 +106,42 @@ test("redirects end", async () => {
 test("answers have limits of size and time", async () => {
   await expect(outgoingHttp(request("/long"), { ...PRIVATE, bodyBytesMax: 5000 })).rejects.toThrow("longer than 5000 bytes");
   await expect(outgoingHttp(request("/never", { timeoutMs: 50 }), PRIVATE)).rejects.toThrow("no answer within 50 ms");
+});
+
+test("interim answers without end", async () => {
+  const endless = createServer((socket) => {
+    socket.on("error", () => {});
+    const push = () => {
+      while (!socket.destroyed && socket.write("HTTP/1.1 100 Continue\r\n\r\n"));
+    };
+    socket.on("drain", push);
+    socket.once("data", push);
+  });
+  await new Promise<void>((listening) => endless.listen(0, "127.0.0.1", listening));
+  const { port } = endless.address() as AddressInfo;
+  await expect(outgoingHttp(request(`http://127.0.0.1:${port}/`), PRIVATE)).rejects.toThrow("more than 10 interim answers");
+  endless.close();
+});
+
+test("large answers that arrive share their memory, and give it back", async () => {
+  const bytesMax = 8 * 112 * 1024;
+  const memory = new AnswerMemory(bytesMax);
+  const failures: string[] = [];
+  const { promise: refused, resolve: refuse } = Promise.withResolvers<void>();
+  // each takes 112 KiB at its end, and half of that before: four of twelve fail, or some more
+  const asked = Array.from({ length: 12 }, () =>
+    outgoingHttp(request("/held"), { ...PRIVATE, memory }).catch((error: Error) => {
+      if (failures.push(error.message) === 4) refuse();
+      return null;
+    }),
+  );
+  await refused;
+  held.resolve();
+  const answers = (await Promise.all(asked)).filter((each) => each !== null);
+  expect(answers.length).toBeGreaterThanOrEqual(4);
+  expect(answers.map(({ body }) => body.length)).toEqual(answers.map(() => HELD_BYTES));
+  for (const failure of failures) expect(failure).toContain(`answers that are arriving would take more than ${bytesMax} bytes`);
+  expect(() => memory.take(bytesMax)).not.toThrow();
 });
 
 test("nobody listens", async () => {

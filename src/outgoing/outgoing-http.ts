@@ -5,6 +5,8 @@ import { request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
 import { TsdbError } from "../model/errors.ts";
 import { VERSION } from "../model/version.ts";
+import { AnswerBody } from "./answer-body.ts";
+import type { AnswerMemory } from "./answer-memory.ts";
 import { allowedAddress, type HostAddress } from "./resolve.ts";
 
 export interface OutgoingRequest {
@@ -31,11 +33,15 @@ export interface OutgoingLimits {
   readonly timeoutMs: number;
   /** Of an answer, or of a message to a broker. */
   readonly bodyBytesMax: number;
+  /** Of answers that are arriving; default: the thread's. */
+  readonly memory?: AnswerMemory;
 }
 
 export const OUTGOING_LIMITS: OutgoingLimits = { allowsPrivate: false, timeoutMs: 30_000, bodyBytesMax: 32 * 1024 * 1024 };
 
 const REDIRECTS_MAX = 5;
+/** Of one request: each takes 50 µs of the event loop, and a server may send them without end. */
+const INTERIM_MAX = 10;
 /** Statuses after which a request is repeated elsewhere as a GET without its body. */
 const TO_GET: ReadonlySet<number> = new Set([301, 302, 303]);
 const REDIRECTS: ReadonlySet<number> = new Set([...TO_GET, 307, 308]);
@@ -126,7 +132,7 @@ async function exchange(
   return await new Promise<Answer>((resolve, reject) => {
     const send = url.protocol === "https:" ? requestHttps : requestHttp;
     const sent: ClientRequest = send(url, options, (response) => {
-      collected(response, limits.bodyBytesMax).then(resolve, (error: unknown) => {
+      collected(response, limits).then(resolve, (error: unknown) => {
         sent.destroy();
         reject(failed(request, error instanceof Error ? error.message : String(error)));
       });
@@ -137,6 +143,12 @@ async function exchange(
     };
     signal.addEventListener("abort", stop, { once: true });
     sent.on("close", () => signal.removeEventListener("abort", stop));
+    let interimCount = 0;
+    sent.on("information", () => {
+      if (++interimCount <= INTERIM_MAX) return;
+      sent.destroy();
+      reject(failed(request, `more than ${INTERIM_MAX} interim answers`));
+    });
     sent.on("error", (error) => reject(failed(request, error.message)));
     sent.end(request.body);
   });
@@ -162,19 +174,20 @@ async function raced<T>(work: Promise<T>, signal: AbortSignal, request: Outgoing
   }
 }
 
-async function collected(response: IncomingMessage, bytesMax: number): Promise<Answer> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of response as AsyncIterable<Uint8Array>) {
-    length += part.length;
-    if (length > bytesMax) throw new Error(`the answer is longer than ${bytesMax} bytes`);
-    parts.push(part);
+async function collected(response: IncomingMessage, { bodyBytesMax, memory }: OutgoingLimits): Promise<Answer> {
+  const arriving = new AnswerBody(bodyBytesMax, memory);
+  let body: Uint8Array;
+  try {
+    for await (const part of response as AsyncIterable<Uint8Array>) arriving.append(part);
+    body = arriving.whole();
+  } finally {
+    arriving.end();
   }
   const headers: [string, string][] = [];
   for (const [name, value] of Object.entries(response.headers)) {
     if (value !== undefined) headers.push([canonical(name), Array.isArray(value) ? value.join(", ") : value]);
   }
-  return { status: response.statusCode ?? 0, headers, body: Buffer.concat(parts) };
+  return { status: response.statusCode ?? 0, headers, body };
 }
 
 /** `content-type` → `Content-Type`, as clients of the reference see it. */

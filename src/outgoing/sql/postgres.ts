@@ -1,6 +1,7 @@
 // PostgreSQL for scripts: one connection a call, to an address that was checked, with limits of time and size.
 import type { SqlColumn, SqlInsert, SqlRows, SqlValue } from "../../model/query/sql-service.ts";
 import { allowedAddress } from "../resolve.ts";
+import { CountedRelay } from "./counted-relay.ts";
 import { type PostgresSource, postgresSource } from "./postgres-source.ts";
 import { createStatement, insertStatement, rowsPerStatement } from "./sql-text.ts";
 
@@ -27,9 +28,9 @@ interface RawRows extends Array<(Uint8Array | null)[]> {
 }
 
 /** @throws Error */
-export async function queryPostgres(dataSource: string, text: string, limits: PostgresLimits): Promise<SqlRows> {
+export async function queryPostgres(dataSource: string, text: string, limits: PostgresLimits, cancelled?: AbortSignal): Promise<SqlRows> {
   const query = text.replace(/[\s;]+$/, "");
-  return connected(dataSource, limits, async (sql) => {
+  return connected(dataSource, limits, cancelled, async (sql) => {
     if (!CURSOR.test(query)) return rowsOf([await raw(sql, query)], limits);
     try {
       return await byCursor(sql, query, limits);
@@ -42,9 +43,14 @@ export async function queryPostgres(dataSource: string, text: string, limits: Po
 }
 
 /** @throws Error */
-export async function insertPostgres(dataSource: string, insert: SqlInsert, limits: PostgresLimits): Promise<void> {
+export async function insertPostgres(
+  dataSource: string,
+  insert: SqlInsert,
+  limits: PostgresLimits,
+  cancelled?: AbortSignal,
+): Promise<void> {
   const { table, columns, rows, batchRows } = insert;
-  await connected(dataSource, limits, async (sql) => {
+  await connected(dataSource, limits, cancelled, async (sql) => {
     await sql.unsafe("BEGIN");
     await sql.unsafe(createStatement(table, columns, "postgres"));
     const perStatement = rowsPerStatement(columns.length, batchRows);
@@ -57,28 +63,38 @@ export async function insertPostgres(dataSource: string, insert: SqlInsert, limi
   });
 }
 
-async function connected<T>(dataSource: string, limits: PostgresLimits, use: (sql: Bun.SQL) => Promise<T>): Promise<T> {
+async function connected<T>(
+  dataSource: string,
+  limits: PostgresLimits,
+  cancelled: AbortSignal | undefined,
+  use: (sql: Bun.SQL) => Promise<T>,
+): Promise<T> {
   const source = postgresSource(dataSource);
   const { address } = await allowedAddress(source.host, limits.allowsPrivate);
-  const sql = connection(source, address, limits);
+  const relay = await CountedRelay.open({ address, port: source.port, bytesMax: limits.bytesMax });
+  const sql = connection(source, relay.port, limits);
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`no answer within ${limits.timeoutMs} ms`)), limits.timeoutMs);
+  const stop = () => reject(new Error("the query was cancelled"));
+  if (cancelled?.aborted) stop();
+  cancelled?.addEventListener("abort", stop, { once: true });
   try {
     return await Promise.race([use(sql), promise]);
+  } catch (error) {
+    throw relay.failure ?? error;
   } finally {
     clearTimeout(timer);
+    cancelled?.removeEventListener("abort", stop);
+    relay.close();
     await sql.close({ timeout: 0 }).catch(() => {});
   }
 }
 
-function connection(
-  { host, port, user, password, database, tls }: PostgresSource,
-  address: string,
-  { timeoutMs }: PostgresLimits,
-): Bun.SQL {
+/** @param relayPort the way to the server, on this machine */
+function connection({ host, user, password, database, tls }: PostgresSource, relayPort: number, { timeoutMs }: PostgresLimits): Bun.SQL {
   return new Bun.SQL({
     adapter: "postgres",
-    ...{ hostname: address, port, username: user, password, database },
+    ...{ hostname: "127.0.0.1", port: relayPort, username: user, password, database },
     tls: tls === "off" ? false : { rejectUnauthorized: tls === "checked", serverName: host },
     max: 1,
     connectionTimeout: Math.ceil(timeoutMs / 1000),

@@ -22,8 +22,8 @@ export function sqlService(limits: SqlLimits, signal?: AbortSignal): SqlService 
   const sqlite = { ...limits, folder: limits.sqliteFolder };
   return {
     query: async ({ driver, dataSource }, text) =>
-      driver === "postgres" ? queryPostgres(dataSource, text, limits) : querySqlite(dataSource, text, sqlite, signal),
+      driver === "postgres" ? queryPostgres(dataSource, text, limits, signal) : querySqlite(dataSource, text, sqlite, signal),
     insert: async ({ driver, dataSource }, insert) =>
-      driver === "postgres" ? insertPostgres(dataSource, insert, limits) : insertSqlite(dataSource, insert, sqlite, signal),
+      driver === "postgres" ? insertPostgres(dataSource, insert, limits, signal) : insertSqlite(dataSource, insert, sqlite, signal),
   };
 }

@@ -1,0 +1,49 @@
+// The body of an answer while it arrives.
+import { answerMemory } from "./answer-memory.ts";
+
+/** What a body begins with. It is not counted, so that large answers do not make small ones fail. */
+const FREE_BYTES = 16 * 1024;
+
+/** One body, in one array that grows: kept as chunks, those of a byte would take a hundred times their size. To be ended. */
+export class AnswerBody {
+  private bytes = new Uint8Array(FREE_BYTES);
+  private length = 0;
+  private takenBytes = 0;
+
+  /** @param bytesMax of this body */
+  constructor(
+    private readonly bytesMax: number,
+    private readonly memory = answerMemory,
+  ) {}
+
+  /** @throws Error: more than the limit, or no memory */
+  append(part: Uint8Array): void {
+    const length = this.length + part.length;
+    if (length > this.bytesMax) throw new Error(`the answer is longer than ${this.bytesMax} bytes`);
+    if (length > this.bytes.length) this.grow(length);
+    this.bytes.set(part, this.length);
+    this.length = length;
+  }
+
+  /** The whole body, owned by the caller. */
+  whole(): Uint8Array {
+    return this.bytes.slice(0, this.length);
+  }
+
+  /** Releases the memory; no effect the second time. */
+  end(): void {
+    this.memory.release(this.takenBytes);
+    this.takenBytes = 0;
+  }
+
+  private grow(length: number): void {
+    let capacity = this.bytes.length;
+    while (capacity < length) capacity *= 2;
+    const more = capacity - this.bytes.length;
+    this.memory.take(more);
+    this.takenBytes += more;
+    const grown = new Uint8Array(capacity);
+    grown.set(this.bytes.subarray(0, this.length));
+    this.bytes = grown;
+  }
+}
