@@ -99,7 +99,7 @@ const TYPES = "#datatype,string,long,double\n#group,false,false,true\n#default,_
 const NO_TYPES = "failed to read metadata: missing expected annotation datatype";
 
 test.each<[csv: string, lines: string[], problem: string | null]>([
-  [`${TYPES}`.slice(1) + ",result,table,_value\n,,0,50.12", [",,0,50.12"], null],
+  [`${TYPES.slice(1)},result,table,_value\n,,0,50.12`, [",,0,50.12"], null],
   [`#other,a,b,c\n${TYPES},result,table,_value\n,,0,50.12`, [",,0,50.12"], null],
   [`${TYPES},result,table,_value\n,,0,50.12\n\nfoo,string,long,double\n,,0,50.12`, [",,0,50.12"], `${NO_TYPES}. consider using`],
   [`${TYPES},result,table,_value\n,,0,50.12\nx,,0,51.12`, [",,0,50.12"], `${NO_TYPES}. consider using`],

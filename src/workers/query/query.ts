@@ -367,6 +367,7 @@ async function start(options: QueryWorkerOptions): Promise<void> {
     bytesMax: processBytesMax,
     residentBytes: () => process.memoryUsage.rss(),
     kernelBytes: () => attached.extents.touchedBytes,
+    collect: () => Bun.gc(true),
     nowMs: () => performance.now(),
   });
   let busyMs = threadMs();
