@@ -49,6 +49,8 @@ export interface StatementRequest {
   readonly snapshot: (need: SnapshotNeed) => Promise<DatabaseSnapshot>;
   /** Stores rows of the statement itself. */
   readonly write: StatementWrite;
+  /** Called when it begins and ends to wait for other servers. */
+  readonly onWaits: (waits: boolean) => void;
   /** Called when the statement is planned and begins to read, with the milliseconds since `run`. */
   readonly onPlanned: (planMs: number) => void;
 }
@@ -245,7 +247,7 @@ export class QueryRunner {
 
   /** Runs a script. */
   private async runFlux(request: StatementRequest, options: FluxOptions): Promise<StatementAnswer> {
-    const { statement, signal, snapshot, onPlanned, write } = request;
+    const { statement, signal, snapshot, onPlanned, write, onWaits } = request;
     const { runFlux } = await loadFlux();
     const startMs = performance.now();
     const { source, ...answer } = runFlux(
@@ -254,7 +256,7 @@ export class QueryRunner {
         ...{ kernel: this.kernel, snapshot, signal, memoryBytesMax: this.bytesFor(request) },
         scanOf: (table) => this.scanOf(table, signal),
       },
-      { write },
+      { write, onWaits },
       { maker: this.rowText },
     );
     onPlanned(0);

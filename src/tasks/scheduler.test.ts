@@ -11,11 +11,13 @@ import { MemoryObjectStore } from "../object-store/memory-object-store.ts";
 import { Catalog } from "../storage/catalog/catalog.ts";
 import { TaskScheduler } from "./scheduler.ts";
 import { readTaskOptions } from "./script/options.ts";
-import type { ScriptToRun } from "./task-execution.ts";
+import type { ExecutionParts, ScriptToRun } from "./task-execution.ts";
 
 const NOON_MS = Date.UTC(2024, 2, 5, 12);
 const MINUTE_MS = 60_000;
 const EMPTY: QueryAnswer = { contentType: "text/csv", body: new Uint8Array() };
+
+type Sender = Parameters<ExecutionParts["runScript"]>[0];
 
 interface Started {
   /** Of the task. */
@@ -23,6 +25,7 @@ interface Started {
   readonly now: string;
   readonly extern: string | null;
   readonly end: (error?: Error) => void;
+  readonly waits: (waits: boolean) => void;
 }
 
 /** A server's tasks, from the same catalog again and again. */
@@ -119,7 +122,7 @@ class World {
         if (this.failsToPrepare) throw new TsdbError("bad_query", "no script");
         return this.warmed.length < 3;
       },
-      runScript: ({ signal }, script) => this.run(script, signal),
+      runScript: (sender, script) => this.run(script, sender),
       report: (error) => {
         throw error;
       },
@@ -127,11 +130,11 @@ class World {
     });
   }
 
-  private run({ text, nowNs, extern }: ScriptToRun, signal: AbortSignal): Promise<QueryAnswer> {
+  private run({ text, nowNs, extern }: ScriptToRun, { signal, onWaits: waits }: Sender): Promise<QueryAnswer> {
     const now = new Date(Number(nowNs / 1_000_000n)).toISOString();
     return new Promise((resolve, reject) => {
       const end = (error?: Error) => (error === undefined ? resolve(EMPTY) : reject(error));
-      this.started.push({ name: readTaskOptions(text).name, now, extern, end });
+      this.started.push({ name: readTaskOptions(text).name, now, extern, end, waits });
       signal.addEventListener("abort", () => reject(new TsdbError("cancelled", "the client went away")));
       if (this.endsAtOnce) resolve(EMPTY);
     });
@@ -327,6 +330,44 @@ test("a task that is behind does not delay another, and no more than 32 runs are
   await settle();
   // the eight that had no turn come before second runs
   expect(world.started.slice(32).map(({ name }) => name)).toEqual(Array.from({ length: 8 }, (_, i) => `t${32 + i}`));
+});
+
+test("runs that wait for other servers leave their places, and come back to them", async () => {
+  const world = await World.start();
+  world.endsAtOnce = false;
+  for (let i = 0; i < 300; i++) await world.create(`{name: "t${i}", every: 1h}`);
+  await world.pass(60 * MINUTE_MS);
+  expect([world.started.length, world.scheduler.stats.busyShare]).toEqual([32, 1]);
+  for (const { waits } of world.started.slice(0, 10)) waits(true);
+  await settle();
+  expect(world.started.length).toBe(42);
+  // told twice, they count once
+  for (const { waits } of world.started.slice(0, 10)) waits(true);
+  for (const { waits } of world.started.slice(0, 4)) waits(false);
+  for (const { end } of world.started.slice(4, 8)) end();
+  await settle();
+  expect([world.started.length, world.scheduler.stats]).toMatchObject([42, { active: 36 + 2, busyShare: 36 / 32 }]);
+  for (const { end } of world.started.slice(10, 15)) end();
+  await settle();
+  expect(world.started.length).toBe(43);
+  // all that have started wait, and so do those that start thereupon
+  for (let i = 0; i < world.started.length; i++) {
+    world.started[i]!.waits(true);
+    await settle();
+  }
+  expect([world.scheduler.stats.active, world.scheduler.stats.busyShare]).toEqual([256, 1]);
+});
+
+test("a run that waits for its next attempt leaves its place", async () => {
+  const world = await World.start();
+  world.endsAtOnce = false;
+  for (let i = 0; i < 40; i++) await world.create(`{name: "t${i}", every: 1h, retry: 2}`);
+  await world.pass(60 * MINUTE_MS);
+  for (const { end } of world.started.slice(0, 32)) end(new TsdbError("bad_query", "no answer"));
+  await settle();
+  expect(world.started.slice(32).map(({ name }) => name)).toEqual(Array.from({ length: 8 }, (_, i) => `t${32 + i}`));
+  await world.pass(1000);
+  expect([world.started.length, world.scheduler.stats.busyShare]).toEqual([72, 40 / 32]);
 });
 
 test("scripts are compiled before their runs, each text once, after a change and a restart too", async () => {

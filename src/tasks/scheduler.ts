@@ -28,7 +28,7 @@ export interface SchedulerStats {
   /** Seconds between due time and start, summed over all runs. */
   readonly lagSeconds: number;
   readonly runSeconds: number;
-  /** Active runs as a share of the limit. */
+  /** Active runs as a share of the limits. */
   readonly busyShare: number;
   /** How often a task was scheduled, and how often it was removed from the schedule. */
   readonly scheduledCount: number;
@@ -41,8 +41,10 @@ interface EndedTask {
   readonly requestID: string | null;
 }
 
-/** Concurrent runs; others wait. */
+/** Runs that compute at a time. */
 const RUNS_MAX = 32;
+/** Those included that wait for other servers or for their next attempt: a dead webhook keeps each of its runs for 30 s. */
+const RUNS_WITH_WAITING_MAX = 256;
 /** Pending requests of one task. */
 const REQUESTS_MAX = 1000;
 /** The clock of the machine may be adjusted. */
@@ -71,8 +73,10 @@ export class TaskScheduler implements TaskRunService {
   private runSeconds = 0;
   private scheduledCount = 0;
   private releasedCount = 0;
-  /** Runs in progress. */
+  /** Runs in progress, */
   private active = 0;
+  /** and those of them that wait. */
+  private waiting = 0;
 
   constructor(private readonly parts: SchedulerParts) {
     this.store = new RunStore(parts);
@@ -81,7 +85,12 @@ export class TaskScheduler implements TaskRunService {
 
   get stats(): SchedulerStats {
     const { active, lagSeconds, runSeconds, scheduledCount, releasedCount } = this;
-    return { active, ended: { ...this.counts }, lagSeconds, runSeconds, busyShare: active / RUNS_MAX, scheduledCount, releasedCount };
+    return { active, ended: { ...this.counts }, lagSeconds, runSeconds, busyShare: this.busyShare, scheduledCount, releasedCount };
+  }
+
+  /** At 1 no run starts. */
+  private get busyShare(): number {
+    return Math.max((this.active - this.waiting) / RUNS_MAX, this.active / RUNS_WITH_WAITING_MAX);
   }
 
   start(): void {
@@ -172,10 +181,10 @@ export class TaskScheduler implements TaskRunService {
     const { tasks, clock } = this.parts;
     if (tasks.generation !== this.generation) this.followAll();
     const nowMs = clock.nowMs();
-    for (let hasStarted = true; hasStarted && this.active < RUNS_MAX; ) {
+    for (let hasStarted = true; hasStarted && this.busyShare < 1; ) {
       hasStarted = false;
       for (const [id, schedule] of this.schedules) {
-        if (this.active >= RUNS_MAX) break;
+        if (this.busyShare >= 1) break;
         const due = schedule.take(nowMs);
         if (due === null) continue;
         // a task that had its turn goes to the end of the queue
@@ -191,7 +200,7 @@ export class TaskScheduler implements TaskRunService {
   /** Waits for the next due run; at the limit, the end of a run calls this again. */
   private wait(nowMs: number): void {
     let waitMs = TICK_MS_MAX;
-    if (this.active < RUNS_MAX) {
+    if (this.busyShare < 1) {
       for (const { dueMs } of this.schedules.values()) if (dueMs !== null && dueMs > nowMs) waitMs = Math.min(waitMs, dueMs - nowMs);
     }
     this.cancelTimer = this.parts.clock.after(waitMs, () => this.tick());
@@ -230,10 +239,11 @@ export class TaskScheduler implements TaskRunService {
   private begin(schedule: TaskSchedule, due: DueRun, nowMs: number): void {
     const { task } = schedule;
     const { request, scheduledForMs } = due;
-    const run = new TaskExecution(this.parts, {
+    const toMake = {
       ...{ id: request?.id ?? this.runIds.next(nowMs), task, attemptsMax: schedule.attemptsMax, lastSuccess: schedule.lastSuccess },
       ...{ scheduledFor: secondsText(scheduledForMs), requestedAt: request?.requestedAt ?? null },
-    });
+    };
+    const run = new TaskExecution(this.parts, toMake, () => this.waits(run));
     if (request === null) this.lagSeconds += Math.max(0, nowMs - schedule.startOf(scheduledForMs)) / 1000;
     schedule.running.set(run.made.id, run);
     this.active++;
@@ -242,6 +252,12 @@ export class TaskScheduler implements TaskRunService {
       this.tick();
     });
     this.making.add(making);
+  }
+
+  private waits({ isWaiting }: TaskExecution): void {
+    const wasFull = this.busyShare >= 1;
+    this.waiting += isWaiting ? 1 : -1;
+    if (wasFull && this.busyShare < 1) this.tick();
   }
 
   private async make(schedule: TaskSchedule, due: DueRun, run: TaskExecution, startedMs: number): Promise<void> {

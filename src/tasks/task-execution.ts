@@ -28,7 +28,13 @@ export interface ExecutionParts {
   readonly report: (error: unknown) => void;
   /** @throws what the script throws */
   readonly runScript: (
-    sender: { readonly principal: Principal; readonly orgID: string; readonly signal: AbortSignal },
+    sender: {
+      readonly principal: Principal;
+      readonly orgID: string;
+      readonly signal: AbortSignal;
+      /** Called when the script begins and ends to wait for other servers. */
+      readonly onWaits: (waits: boolean) => void;
+    },
     script: ScriptToRun,
   ) => Promise<QueryAnswer>;
 }
@@ -63,13 +69,21 @@ export class TaskExecution {
   private readonly ending = new AbortController();
   private readonly log: RunEvent[] = [];
   private wasCanceled = false;
+  private isWaiting_ = false;
   readonly startedAt: string;
 
   constructor(
     private readonly parts: ExecutionParts,
     readonly made: RunToMake,
+    /** Called when `isWaiting` has changed. */
+    private readonly onWaits: () => void,
   ) {
     this.startedAt = this.now();
+  }
+
+  /** True while it does nothing but wait: for other servers, or for its next attempt. */
+  get isWaiting(): boolean {
+    return this.isWaiting_;
   }
 
   /** The run as clients see it meanwhile. */
@@ -107,7 +121,9 @@ export class TaskExecution {
       }
       if (attempt >= attemptsMax) return this.ended("failed", [text]);
       this.say(`Attempt ${attempt} of ${attemptsMax} failed: ${text}`);
+      this.setWaiting(true);
       await pause(this.parts.clock, RETRY_MS * attempt, this.ending.signal);
+      this.setWaiting(false);
     }
   }
 
@@ -120,7 +136,8 @@ export class TaskExecution {
     try {
       const extern = lastSuccess !== null && task.flux.includes(TASKS_PACKAGE) ? lastSuccessOption(lastSuccess) : null;
       const script = { text: task.flux, task: "run", nowNs, dialect: DIALECT, extern, ast: null } as const;
-      const { body } = await this.parts.runScript({ principal, orgID: task.orgID, signal }, script);
+      const onWaits = (waits: boolean) => this.setWaiting(waits);
+      const { body } = await this.parts.runScript({ principal, orgID: task.orgID, signal, onWaits }, script);
       // the answer has no bytes and ends with the script
       if (!(body instanceof Uint8Array)) await new Response(body).arrayBuffer();
       return null;
@@ -128,7 +145,15 @@ export class TaskExecution {
       if (error instanceof TsdbError) return error.message;
       this.parts.report(error);
       return "internal error";
+    } finally {
+      this.setWaiting(false);
     }
+  }
+
+  private setWaiting(isWaiting: boolean): void {
+    if (isWaiting === this.isWaiting_) return;
+    this.isWaiting_ = isWaiting;
+    this.onWaits();
   }
 
   private ended(status: "success" | "failed", texts: readonly string[]): RunOutcome {

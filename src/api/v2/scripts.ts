@@ -31,6 +31,8 @@ export interface ScriptSender {
   readonly principal: Principal;
   readonly orgID: string;
   readonly signal: AbortSignal;
+  /** Called when the script begins and ends to wait for other servers. */
+  readonly onWaits?: (waits: boolean) => void;
 }
 
 /** Runs scripts with the rights of their senders. */
@@ -63,7 +65,7 @@ export class Scripts {
 
   private send(sender: ScriptSender, script: Script, hasAllBuckets: boolean): Promise<QueryAnswer> {
     const { text, extern, ast, dialect, nowNs, task } = script;
-    const { principal, orgID, signal } = sender;
+    const { principal, orgID, signal, onWaits } = sender;
     const line = this.services.line();
     const sources = [text, extern, ast];
     const buckets = readableBuckets(line, principal, orgID, hasAllBuckets ? null : namesIn(text));
@@ -78,6 +80,7 @@ export class Scripts {
       scope: new ReadableBuckets(line.buckets, principal),
       flux: { task, ...named, otherOrganizations, nowNs, dialect, extern, ast, ...granted },
       write: (bucketId, lines) => this.write(principal, bucketId, lines),
+      ...(onWaits === undefined ? {} : { onWaits }),
     });
   }
 

@@ -77,6 +77,8 @@ export interface QueryRequest {
   readonly memoryBytesMax?: number;
   /** Where the statement's own rows go; absent: it may not write. */
   readonly write?: StatementWrite;
+  /** Called when it begins and ends to wait for other servers, as scripts do. */
+  readonly onWaits?: (waits: boolean) => void;
   /** Called once its worker has finished, if it did. */
   readonly onTelemetry?: (telemetry: QueryTelemetry) => void;
   /** Aborts when the client disconnects: interrupts the query. */

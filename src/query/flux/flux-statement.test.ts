@@ -22,7 +22,7 @@ async function prepare(text: string): Promise<string> {
       throw new Error("a script that is compiled reads nothing");
     },
   };
-  const { parts: bytes } = runFlux({ text, options: OPTIONS }, parts, { write: nothing }, {} as KernelRows);
+  const { parts: bytes } = runFlux({ text, options: OPTIONS }, parts, { write: nothing, onWaits: () => {} }, {} as KernelRows);
   let answer = "";
   for await (const each of bytes) answer += Buffer.from(each).toString();
   return answer;

@@ -39,11 +39,17 @@ export interface FluxStatement {
   readonly options: FluxOptions;
 }
 
+/** What the statement asks of the main thread. */
+export interface FluxOutside extends Pick<FluxServices, "write"> {
+  /** Called when the script begins and ends to wait for other servers. */
+  readonly onWaits: (waits: boolean) => void;
+}
+
 /** @throws TsdbError bad_query, not_found, query_limit, cancelled */
 export function runFlux(
   { text, options }: FluxStatement,
   parts: Omit<StoredSourceParts, "options">,
-  outside: Pick<FluxServices, "write">,
+  { write, onWaits }: FluxOutside,
   kernelRows: KernelRows,
 ): FluxAnswer {
   const source = new StoredSource({ ...parts, options });
@@ -51,12 +57,22 @@ export function runFlux(
     return { contentType: JSON_TYPE, parts: once(inspected(text, options.task)), source };
   const secrets = new GivenSecrets(options.secrets);
   const limits = { ...OUTGOING_LIMITS, allowsPrivate: options.allowsPrivateNetwork };
+  const sqlLimits = { ...SQL_LIMITS, allowsPrivate: options.allowsPrivateNetwork, sqliteFolder: options.sqliteFolder };
+  const sql = sqlService(sqlLimits, parts.signal);
+  const waited = async <T>(ask: () => Promise<T>): Promise<T> => {
+    onWaits(true);
+    try {
+      return await secrets.hiding(ask);
+    } finally {
+      onWaits(false);
+    }
+  };
   const services: FluxServices = {
-    ...outside,
+    ...(write === undefined ? {} : { write }),
     secret: (key) => secrets.get(key),
-    http: (request) => secrets.hiding(() => outgoingHttp(request, limits, parts.signal)),
-    mqtt: (message) => secrets.hiding(() => publishMqtt(message, limits, parts.signal)),
-    sql: sqlService({ ...SQL_LIMITS, allowsPrivate: options.allowsPrivateNetwork, sqliteFolder: options.sqliteFolder }, parts.signal),
+    http: (request) => waited(() => outgoingHttp(request, limits, parts.signal)),
+    mqtt: (message) => waited(() => publishMqtt(message, limits, parts.signal)),
+    sql: { query: (...asked) => waited(() => sql.query(...asked)), insert: (...asked) => waited(() => sql.insert(...asked)) },
   };
   const script = scriptOf({ text, options }, services, kernelRows);
   return {

@@ -142,6 +142,7 @@ export class ActiveQuery implements RunOwner {
     this.leave();
     // bytes already sent cannot be withdrawn; and a statement that lost two workers has probably caused it
     const isAgain = this.settleHead !== undefined && this.runCount === 1;
+    this.request.onWaits?.(false);
     if (!isAgain) this.fail(error);
     return isAgain;
   }
@@ -180,6 +181,9 @@ export class ActiveQuery implements RunOwner {
         this.keepCount(message);
         this.answerWhole(message);
         this.ended(message.end);
+        return;
+      case "waits":
+        this.request.onWaits?.(message.waits);
         return;
       case "planned":
         this.log.planned(message.planMs);

@@ -232,10 +232,7 @@ async function runQuery(message: StatementMessage): Promise<void> {
     faults?.atStart(message.statement, query.signal);
     if (runner === undefined) throw new TsdbError("unavailable", "the query engine is still starting");
     const answer = await runner.run({
-      database: message.database,
-      statement: message.statement,
-      format: message.format,
-      params: message.params,
+      ...{ database: message.database, statement: message.statement, format: message.format, params: message.params },
       describe: message.describe === true,
       ...(message.tsdbql === undefined ? {} : { tsdbql: message.tsdbql }),
       ...(message.flux === undefined ? {} : { flux: message.flux }),
@@ -244,6 +241,7 @@ async function runQuery(message: StatementMessage): Promise<void> {
       signal: query.signal,
       snapshot: (need) => query.snapshot(need),
       write: (database, lines) => query.write(database, lines),
+      onWaits: (waits) => post({ type: "waits", id: message.id, waits }),
       onPlanned: (planMs) => {
         query.planMs = planMs;
       },

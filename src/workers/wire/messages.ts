@@ -150,6 +150,8 @@ export type FromQueryWorker =
       readonly bytes: Uint8Array<ArrayBuffer>;
       readonly end: StatementEnd;
     }
+  /** The statement begins or ends to wait for other servers. */
+  | { readonly type: "waits"; readonly id: number; readonly waits: boolean }
   /** A long-running statement has been planned; `planMs` is the time it took. */
   | { readonly type: "planned"; readonly id: number; readonly planMs: number }
   | { readonly type: "head"; readonly id: number; readonly contentType: string }
