@@ -37,6 +37,14 @@ export interface ActiveQueryOptions {
   readonly onTelemetry: (telemetry: QueryTelemetry) => void;
 }
 
+/** Who holds the statement's permit. */
+export interface PermitHolder {
+  /** The statement begins or ends to wait for other servers. */
+  onWaits(waits: boolean): void;
+  /** No worker works on the statement any more. */
+  onDone(): void;
+}
+
 /** One statement and its answer, across the workers that run it. */
 export class ActiveQuery implements RunOwner {
   /** Null: not assigned to a worker. */
@@ -53,6 +61,8 @@ export class ActiveQuery implements RunOwner {
   private clientDone = false;
   private isDone = false;
   private wasKilled = false;
+  /** For other servers. */
+  private isWaiting = false;
   private rowCount = 0;
   /** What it reads; null: nothing yet, or several snapshots. */
   private snapshot: DatabaseSnapshot | null = null;
@@ -74,8 +84,7 @@ export class ActiveQuery implements RunOwner {
     private readonly log: LoggedQuery,
     private readonly limit: TimeLimit,
     private readonly options: ActiveQueryOptions,
-    /** Called when no worker works on this statement any more. */
-    private readonly onDone: () => void,
+    private readonly holder: PermitHolder,
   ) {
     this.answer = new Promise((resolve, reject) => {
       this.settleHead = { resolve, reject };
@@ -142,7 +151,7 @@ export class ActiveQuery implements RunOwner {
     this.leave();
     // bytes already sent cannot be withdrawn; and a statement that lost two workers has probably caused it
     const isAgain = this.settleHead !== undefined && this.runCount === 1;
-    this.request.onWaits?.(false);
+    this.setWaiting(false);
     if (!isAgain) this.fail(error);
     return isAgain;
   }
@@ -183,7 +192,7 @@ export class ActiveQuery implements RunOwner {
         this.ended(message.end);
         return;
       case "waits":
-        this.request.onWaits?.(message.waits);
+        this.setWaiting(message.waits);
         return;
       case "planned":
         this.log.planned(message.planMs);
@@ -209,6 +218,13 @@ export class ActiveQuery implements RunOwner {
         this.done();
         return;
     }
+  }
+
+  private setWaiting(isWaiting: boolean): void {
+    if (isWaiting === this.isWaiting) return;
+    this.isWaiting = isWaiting;
+    this.holder.onWaits(isWaiting);
+    this.request.onWaits?.(isWaiting);
   }
 
   private keepCount({ contentType, bytes, end }: Extract<StatementMessage, { type: "answer" }>): void {
@@ -403,6 +419,7 @@ export class ActiveQuery implements RunOwner {
     if (this.isDone) return;
     this.isDone = true;
     this.run = null;
-    this.onDone();
+    this.setWaiting(false);
+    this.holder.onDone();
   }
 }

@@ -29,6 +29,26 @@ test("first come, first served; who gives up is passed over", async () => {
   expect(permits.counts).toEqual({ limit: 2, held: 2, heldMax: 2, waiting: 1, waitingMax: 3, givenUp: 1 });
 });
 
+test("a permit that is lent goes to who waits, and comes back at once", async () => {
+  const permits = new Permits(1);
+  permits.take();
+  const order: string[] = [];
+  for (const name of ["a", "b"]) void permits.take().ready!.then(() => order.push(name));
+  expect(permits.lend()).toBe(true);
+  await Bun.sleep(0);
+  expect([order, permits.counts.held]).toEqual([["a"], 1]);
+  // no more are lent than there are
+  expect(permits.lend()).toBe(false);
+  permits.takeBack();
+  expect(permits.counts.held).toBe(2);
+  permits.release();
+  await Bun.sleep(0);
+  expect(order).toEqual(["a"]);
+  permits.release();
+  await Bun.sleep(0);
+  expect([order, permits.counts.held]).toEqual([["a", "b"], 1]);
+});
+
 test("refuseAll rejects all waiting permits", async () => {
   const permits = new Permits(1);
   permits.take();

@@ -28,6 +28,7 @@ const AT_ONCE: Permit = { ready: undefined, giveUp: () => {} };
 export class Permits {
   private readonly waiters = new Set<Waiter>();
   private held = 0;
+  private lent = 0;
   private heldMax = 0;
   private waitingMax = 0;
   private givenUp = 0;
@@ -76,6 +77,20 @@ export class Permits {
   release(): void {
     this.held--;
     this.admit();
+  }
+
+  /** Lets another statement have the permit of a holder that only waits. Returns false if as many are lent as there are. */
+  lend(): boolean {
+    if (this.lent >= this.countMax) return false;
+    this.lent++;
+    this.release();
+    return true;
+  }
+
+  /** The holder goes on, at once: there may be more holders than permits for a while. */
+  takeBack(): void {
+    this.lent--;
+    this.hold();
   }
 
   /** Rejects all waiters. */

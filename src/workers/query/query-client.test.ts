@@ -103,6 +103,40 @@ const errorOf = (run: () => void): unknown => {
   }
 };
 
+describe("a statement that waits for other servers", () => {
+  const queries = ({ sent }: Client) => sent.flatMap((message) => (message.type === "query" ? [message.id] : []));
+
+  test("leaves its permit to others, and ends with as many as before", async () => {
+    const own = new Client(1);
+    await own.begin("a");
+    await own.begin("b");
+    const [first] = queries(own);
+    expect(queries(own)).toHaveLength(1);
+    own.say({ type: "waits", id: first!, waits: true });
+    await new Promise((resolve) => setImmediate(resolve));
+    const second = queries(own)[1]!;
+    // as many wait as there are permits
+    own.say({ type: "waits", id: second, waits: true });
+    await own.begin("c");
+    expect([queries(own).length, own.client.permitCounts.held]).toEqual([2, 1]);
+    own.say({ type: "waits", id: first!, waits: false });
+    expect(own.client.permitCounts.held).toBe(2);
+    own.say(end(first!));
+    own.say(end(second));
+    await new Promise((resolve) => setImmediate(resolve));
+    own.say(end(queries(own)[2]!));
+    expect([own.client.permitCounts.held, own.client.activeCount]).toEqual([0, 0]);
+  });
+
+  test("and is lost meanwhile", async () => {
+    const own = new Client(1);
+    await own.begin("a");
+    own.say({ type: "waits", id: queries(own)[0]!, waits: true });
+    own.say({ type: "error", id: queries(own)[0]!, error: { kind: "bad_query", message: "m", details: {} } });
+    expect(own.client.permitCounts.held).toBe(0);
+  });
+});
+
 describe("KILL QUERY", () => {
   test("a statement that runs: its client is answered at once and its worker stopped; until then it is listed as killed", async () => {
     const own = new Client();

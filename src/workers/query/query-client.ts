@@ -188,10 +188,24 @@ export class QueryClient implements QueryService, QueryControl, QueryConcurrency
   private run(request: QueryRequest, log: LoggedQuery, limit: TimeLimit): Promise<QueryAnswer> {
     const id = this.nextId++;
     const { guess, counts, turns } = this;
-    const query = new ActiveQuery(id, request, log, limit, { ...this.options, guess, counts, turns }, () => {
-      this.queries.delete(id);
-      this.permits.release();
-    });
+    let isLent = false;
+    const query = new ActiveQuery(
+      id,
+      request,
+      log,
+      limit,
+      { ...this.options, guess, counts, turns },
+      {
+        onWaits: (waits) => {
+          if (waits) isLent = this.permits.lend();
+          else if (isLent) this.permits.takeBack();
+        },
+        onDone: () => {
+          this.queries.delete(id);
+          this.permits.release();
+        },
+      },
+    );
     this.queries.set(id, query);
     void this.place(query);
     return query.answer;
