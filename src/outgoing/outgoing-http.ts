@@ -2,12 +2,11 @@
 // cannot resolve to another one between check and use. Redirects are followed one by one, each with the same checks.
 import { type ClientRequest, type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import type { LookupFunction } from "node:net";
 import { TsdbError } from "../model/errors.ts";
 import { VERSION } from "../model/version.ts";
 import { AnswerBody } from "./answer-body.ts";
 import type { AnswerMemory } from "./answer-memory.ts";
-import { allowedAddress, type HostAddress } from "./resolve.ts";
+import { allowedAddresses, connectionError, connectsTo, type HostAddress } from "./resolve.ts";
 
 export interface OutgoingRequest {
   readonly method: string;
@@ -100,9 +99,9 @@ function failed({ method, url }: OutgoingRequest, why: string): TsdbError {
 }
 
 /** @throws TsdbError if there is no address that is allowed */
-async function addressOf(url: URL, request: OutgoingRequest, { allowsPrivate }: OutgoingLimits): Promise<HostAddress> {
+async function addressesOf(url: URL, request: OutgoingRequest, { allowsPrivate }: OutgoingLimits): Promise<readonly HostAddress[]> {
   try {
-    return await allowedAddress(url.hostname, allowsPrivate);
+    return await allowedAddresses(url.hostname, allowsPrivate);
   } catch (error) {
     throw failed(request, error instanceof Error ? error.message : String(error));
   }
@@ -117,15 +116,11 @@ async function exchange(
   signal: AbortSignal,
   timeoutMs: number,
 ): Promise<Answer> {
-  const { address, family } = await raced(addressOf(url, request, limits), signal, request, timeoutMs);
-  const pinned: LookupFunction = (_host, options, callback) => {
-    if (options.all) callback(null, [{ address, family }]);
-    else callback(null, address, family);
-  };
+  const addresses = await raced(addressesOf(url, request, limits), signal, request, timeoutMs);
   const options: RequestOptions & { readonly rejectUnauthorized?: boolean } = {
     method: request.method,
     headers: headersOf(request),
-    lookup: pinned,
+    ...connectsTo(addresses),
     agent: false,
     ...(request.isInsecure ? { rejectUnauthorized: false } : {}),
   };
@@ -149,7 +144,7 @@ async function exchange(
       sent.destroy();
       reject(failed(request, `more than ${INTERIM_MAX} interim answers`));
     });
-    sent.on("error", (error) => reject(failed(request, error.message)));
+    sent.on("error", (error) => reject(failed(request, connectionError(error).message)));
     sent.end(request.body);
   });
 }

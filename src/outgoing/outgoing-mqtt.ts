@@ -5,7 +5,7 @@ import type { MqttClient } from "mqtt";
 import { TsdbError } from "../model/errors.ts";
 import type { MqttMessage } from "../model/query/mqtt-service.ts";
 import type { OutgoingLimits } from "./outgoing-http.ts";
-import { allowedAddress, type HostAddress } from "./resolve.ts";
+import { allowedAddresses, connectionError, connectsTo, type HostAddress } from "./resolve.ts";
 
 interface Broker {
   readonly host: string;
@@ -84,8 +84,8 @@ async function publish(message: MqttMessage, broker: Broker, limits: OutgoingLim
   let client: MqttClient | null = null;
   let socket: Socket | null = null;
   try {
-    const address = await Promise.race([allowedAddress(broker.host, limits.allowsPrivate), stopped]);
-    const opened = socketTo(address, broker, stop);
+    const addresses = await Promise.race([allowedAddresses(broker.host, limits.allowsPrivate), stopped]);
+    const opened = socketTo(addresses, broker, stop);
     socket = opened;
     // what logs in leaves only when the certificate has been checked
     await Promise.race([happened((done) => opened.once(broker.isTls ? "secureConnect" : "connect", done)), stopped]);
@@ -107,8 +107,8 @@ async function publish(message: MqttMessage, broker: Broker, limits: OutgoingLim
   }
 }
 
-function socketTo({ address, family }: HostAddress, { host, port, isTls }: Broker, stop: (error: Error) => void): Socket {
-  const to = { host: address, family, port };
+function socketTo(addresses: readonly HostAddress[], { host, port, isTls }: Broker, stop: (error: Error) => void): Socket {
+  const to = { host, port, ...connectsTo(addresses) };
   const socket = isTls ? connectTls(isIP(host) === 0 ? { ...to, servername: host } : to) : connectTcp(to);
   let received = 0;
   socket.on("data", (part: Uint8Array) => {
@@ -117,7 +117,7 @@ function socketTo({ address, family }: HostAddress, { host, port, isTls }: Broke
     stop(new Error(`the broker sent more than ${ANSWER_BYTES_MAX} bytes`));
     socket.destroy();
   });
-  socket.on("error", stop);
+  socket.on("error", (error: Error) => stop(connectionError(error)));
   socket.on("close", () => stop(new Error("the broker closed the connection")));
   return socket;
 }

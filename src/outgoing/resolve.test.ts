@@ -1,12 +1,13 @@
 // Lookups of hosts by a name server of this file, which answers when it is told to.
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createSocket, type RemoteInfo } from "node:dgram";
 import { getServers, setServers } from "node:dns";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LIMITS } from "../model/limits.ts";
-import { allowedAddress, NameServers, nameServersOf } from "./resolve.ts";
+import { allowedAddresses, connectionError, connectsTo, type HostAddress, NameServers, nameServersOf } from "./resolve.ts";
 
 interface Question {
   readonly bytes: Buffer;
@@ -65,7 +66,7 @@ afterAll(() => {
 
 test("hosts whose name server does not answer leave the thread pool to others", async () => {
   const hosts = Array.from({ length: LIMITS.poolThreads + 10 }, (_, i) => `h${i}.example.org`);
-  const lookups = Promise.all(hosts.map((host) => allowedAddress(host, true)));
+  const lookups = Promise.all(hosts.map((host) => allowedAddresses(host, true)));
   let isAnswered = false;
   void lookups.then(() => (isAnswered = true));
   // it is hashed on the pool
@@ -73,40 +74,69 @@ test("hosts whose name server does not answer leave the thread pool to others", 
   expect(isAnswered).toBe(false);
   onQuestion = (question) => answer(question, [192, 0, 2, 9]);
   for (const question of asked) onQuestion(question);
-  expect(await lookups).toEqual(hosts.map(() => expect.objectContaining({ address: "192.0.2.9", family: 4 })));
+  expect(await lookups).toEqual(hosts.map(() => [expect.objectContaining({ address: "192.0.2.9", family: 4 })]));
 });
 
 test("a private address of a public name is refused", async () => {
   onQuestion = (question) => answer(question, question.name.startsWith("private") ? [10, 0, 0, 1] : [8, 8, 8, 8]);
-  expect(await allowedAddress("public.example.org", false)).toMatchObject({ address: "8.8.8.8" });
-  expect(await allowedAddress("private.example.org", true)).toMatchObject({ address: "10.0.0.1" });
-  await expect(allowedAddress("private.example.org", false)).rejects.toThrow(
+  expect(await allowedAddresses("public.example.org", false)).toMatchObject([{ address: "8.8.8.8" }]);
+  expect(await allowedAddresses("private.example.org", true)).toMatchObject([{ address: "10.0.0.1" }]);
+  await expect(allowedAddresses("private.example.org", false)).rejects.toThrow(
     "no such host: the address is private, and requests to private networks are off",
   );
-  await expect(allowedAddress("localhost", false)).rejects.toThrow("the address is private");
+  await expect(allowedAddresses("localhost", false)).rejects.toThrow("the address is private");
 });
 
 test("hosts of no address: refused by a name server, by none", async () => {
   onQuestion = (question) => answer(question, null);
-  await expect(allowedAddress("none.example.org", true)).rejects.toThrow('no such host "none.example.org"');
+  await expect(allowedAddresses("none.example.org", true)).rejects.toThrow('no such host "none.example.org"');
   const closed = createSocket("udp4");
   await new Promise<void>((bound) => closed.bind(0, "127.0.0.1", bound));
   const { port } = closed.address();
   await new Promise<void>((done) => closed.close(done));
   setServers([`127.0.0.1:${port}`]);
-  await expect(allowedAddress("any.example.org", true)).rejects.toThrow(
+  await expect(allowedAddresses("any.example.org", true)).rejects.toThrow(
     'cannot look up host "any.example.org": the name servers do not answer',
   );
 });
 
 test("addresses and the names of this machine are asked of nobody", async () => {
-  expect(await allowedAddress("[::1]", true)).toEqual({ address: "::1", family: 6 });
-  expect(await allowedAddress("192.0.2.1", true)).toEqual({ address: "192.0.2.1", family: 4 });
-  expect(["127.0.0.1", "::1"]).toContain((await allowedAddress("localhost", true)).address);
+  expect(await allowedAddresses("[::1]", true)).toEqual([{ address: "::1", family: 6 }]);
+  expect(await allowedAddresses("192.0.2.1", true)).toEqual([{ address: "192.0.2.1", family: 4 }]);
+  for (const { address } of await allowedAddresses("localhost", true)) expect(["127.0.0.1", "::1"]).toContain(address);
   for (const host of ["2130706433", "127.1", "0x7f.1", "1.2.3.0x", "127.0.0.1.", "name.invalid", "INVALID."]) {
-    await expect(allowedAddress(host, true)).rejects.toThrow(`no such host "${host}"`);
+    await expect(allowedAddresses(host, true)).rejects.toThrow(`no such host "${host}"`);
   }
   expect(asked).toEqual([]);
+});
+
+describe("a host of several addresses", () => {
+  const SILENT = { address: "127.0.0.2", family: 4 };
+  const OTHER = { address: "127.0.0.3", family: 4 };
+  const OURS = { address: "127.0.0.1", family: 4 };
+
+  async function connected(addresses: readonly HostAddress[]): Promise<string> {
+    const server = createServer((socket) => socket.end());
+    await new Promise<void>((listening) => server.listen(0, OURS.address, listening));
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const socket = connect({ host: "host.example.org", port: (server.address() as AddressInfo).port, ...connectsTo(addresses) });
+    socket.on("connect", () => resolve(`connected to ${socket.remoteAddress}`));
+    socket.on("error", (error: Error) => resolve(connectionError(error).message));
+    try {
+      return await promise;
+    } finally {
+      socket.destroy();
+      server.close();
+    }
+  }
+
+  test.each([[[OURS]], [[OURS, SILENT]], [[SILENT, OURS]], [[SILENT, OTHER, OURS]]])("%j", async (addresses) => {
+    expect(await connected(addresses)).toBe("connected to 127.0.0.1");
+  });
+
+  test.each([[[SILENT]], [[SILENT, OTHER]]])("without a server: %j", async (addresses) => {
+    expect(await connected(addresses)).toMatch(/^connect E\w+ 127\.0\.0\.2:\d+/);
+  });
 });
 
 test("a changed file of name servers is read again, once", () => {

@@ -2,6 +2,7 @@
 // statement, however large they are: here they are counted before it reads them.
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { answerMemory } from "../answer-memory.ts";
+import { connectionError, connectsTo, type HostAddress } from "../resolve.ts";
 
 /** Not counted as memory, so that large answers do not make small ones fail. */
 const FREE_BYTES = 16 * 1024;
@@ -9,7 +10,8 @@ const FREE_BYTES = 16 * 1024;
 const MEMORY_FACTOR = 4;
 
 export interface RelayOptions {
-  readonly address: string;
+  /** Of the server. */
+  readonly addresses: readonly HostAddress[];
   readonly port: number;
   /** Received from the server. */
   readonly bytesMax: number;
@@ -57,10 +59,10 @@ export class CountedRelay {
       client.destroy();
       return;
     }
-    const server = connect({ host: this.options.address, port: this.options.port, noDelay: true });
+    const server = connect({ host: "database", port: this.options.port, noDelay: true, ...connectsTo(this.options.addresses) });
     this.sockets.push(client, server);
     server.on("data", (bytes: Uint8Array) => this.count(bytes.length));
-    server.on("error", (error) => this.end(error));
+    server.on("error", (error) => this.end(connectionError(error)));
     client.on("error", (error) => this.end(error));
     server.on("close", () => client.destroySoon());
     client.on("close", () => server.destroySoon());

@@ -1,6 +1,6 @@
 // PostgreSQL for scripts: one connection a call, to an address that was checked, with limits of time and size.
 import type { SqlColumn, SqlInsert, SqlRows, SqlValue } from "../../model/query/sql-service.ts";
-import { allowedAddress } from "../resolve.ts";
+import { allowedAddresses } from "../resolve.ts";
 import { CountedRelay } from "./counted-relay.ts";
 import { type PostgresSource, postgresSource } from "./postgres-source.ts";
 import { createStatement, insertStatement, rowsPerStatement } from "./sql-text.ts";
@@ -70,8 +70,8 @@ async function connected<T>(
   use: (sql: Bun.SQL) => Promise<T>,
 ): Promise<T> {
   const source = postgresSource(dataSource);
-  const { address } = await allowedAddress(source.host, limits.allowsPrivate);
-  const relay = await CountedRelay.open({ address, port: source.port, bytesMax: limits.bytesMax });
+  const addresses = await allowedAddresses(source.host, limits.allowsPrivate);
+  const relay = await CountedRelay.open({ addresses, port: source.port, bytesMax: limits.bytesMax });
   const sql = connection(source, relay.port, limits);
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`no answer within ${limits.timeoutMs} ms`)), limits.timeoutMs);
