@@ -2,10 +2,13 @@
 // cannot resolve to another one between check and use. Redirects are followed one by one, each with the same checks.
 import { type ClientRequest, type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
+import { isIP } from "node:net";
 import { TsdbError } from "../model/errors.ts";
 import { VERSION } from "../model/version.ts";
 import { AnswerBody } from "./answer-body.ts";
 import type { AnswerMemory } from "./answer-memory.ts";
+import { exchangeThrough } from "./proxied-http.ts";
+import { proxyFor } from "./proxy.ts";
 import { allowedAddresses, connectionError, connectsTo, type HostAddress } from "./resolve.ts";
 
 export interface OutgoingRequest {
@@ -110,6 +113,38 @@ async function addressesOf(url: URL, request: OutgoingRequest, { allowsPrivate }
 type Answer = Omit<OutgoingResponse, "durationMs">;
 
 async function exchange(
+  url: URL,
+  request: OutgoingRequest,
+  limits: OutgoingLimits,
+  signal: AbortSignal,
+  timeoutMs: number,
+): Promise<Answer> {
+  const proxy = proxyOf(url, request);
+  if (proxy === null) return exchangeDirectly(url, request, limits, signal, timeoutMs);
+  // names are resolved by the proxy, which decides where it connects
+  if (isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0) await addressesOf(url, request, limits);
+  const arriving = new AnswerBody(limits.bodyBytesMax, limits.memory);
+  try {
+    const exchanged = exchangeThrough(proxy, url, { ...request, headers: headersOf(request) }, arriving, signal);
+    const { headers, ...answer } = await raced(exchanged, signal, request, timeoutMs);
+    return { ...answer, headers: headers.map(([name, value]) => [canonical(name), value]) };
+  } catch (error) {
+    throw error instanceof TsdbError ? error : failed(request, (error as Error).message);
+  } finally {
+    arriving.end();
+  }
+}
+
+/** @throws TsdbError bad_query: what the environment names is no proxy */
+function proxyOf(url: URL, request: OutgoingRequest): URL | null {
+  try {
+    return proxyFor(url);
+  } catch (error) {
+    throw failed(request, (error as Error).message);
+  }
+}
+
+async function exchangeDirectly(
   url: URL,
   request: OutgoingRequest,
   limits: OutgoingLimits,
