@@ -17,7 +17,13 @@ export interface MemoryLimits {
   readonly valueCacheBytesMax: number;
   /** Decoded file data of all query workers together; 0 = no cache. */
   readonly fileCacheBytes: number;
+  /** Request bodies that are being received. */
+  readonly bodyMemoryBytesMax: number;
+  /** Resident memory of the process at which statements are stopped: in a container the next thing is the end of the process. */
+  readonly residentBytesMax: number;
 }
+
+const RESIDENT_SHARE = 0.75;
 
 /** @throws TsdbError config if a limit is out of range, or exceeds what the previous limits leave */
 export function readMemoryLimits(read: FlagReader, maxRequestBytes: number): MemoryLimits {
@@ -26,7 +32,14 @@ export function readMemoryLimits(read: FlagReader, maxRequestBytes: number): Mem
   const restBytes = LIMITS.bufferSeriesCacheBytesMax - bufferBytesMax - seriesBytesMax;
   const valueCacheBytesMax = valueCacheLimit(read, restBytes);
   const fileCacheBytes = fileCacheSize(read, restBytes - valueCacheBytesMax);
-  return { bufferBytesMax, seriesBytesMax, valueCacheBytesMax, fileCacheBytes };
+  const bodyMemoryBytesMax = bodyMemory(read.memoryBytes, maxRequestBytes);
+  const residentBytesMax = Math.floor(RESIDENT_SHARE * read.memoryBytes);
+  return { bufferBytesMax, seriesBytesMax, valueCacheBytesMax, fileCacheBytes, bodyMemoryBytesMax, residentBytesMax };
+}
+
+/** A body without a length may grow from half of the largest to all of it. */
+function bodyMemory(memoryBytes: number, maxRequestBytes: number): number {
+  return Math.max(Math.ceil(1.5 * maxRequestBytes) + MIB, Math.min(LIMITS.bodyMemoryBytesMax, Math.floor(memoryBytes / 8)));
 }
 
 function bufferLimit(read: FlagReader, maxRequestBytes: number): number {

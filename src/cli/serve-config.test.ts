@@ -93,6 +93,8 @@ test("the configuration without flags", () => {
     bufferBytesMax: GIB,
     seriesBytesMax: GIB / 2,
     fileCacheBytes: GIB,
+    bodyMemoryBytesMax: 384 * 2 ** 20,
+    residentBytesMax: 8_053_063_680,
     caches: {
       bytesMax: GIB / 8,
       evictionMs: { last: 10_000, distinct: 10_000 },
@@ -121,7 +123,10 @@ test("the configuration without flags", () => {
 test("defaults of a small machine", () => {
   const config = parse("", {}, { processors: 1, memoryBytes: GIB / 2 });
   expect([config.bufferBytesMax, config.seriesBytesMax, config.queryWorkers, config.queryThreads]).toEqual([GIB / 8, GIB / 16, 1, 1]);
-  expect(config.caches.bytesMax).toBe(GIB / 64);
+  expect([config.caches.bytesMax, config.bodyMemoryBytesMax]).toEqual([GIB / 64, GIB / 16]);
+  expect(config.residentBytesMax).toBe((GIB * 3) / 8);
+  // the largest body has room, also while it grows
+  expect(parse("--max-http-request-size 64MiB", {}, { memoryBytes: GIB / 2 }).bodyMemoryBytesMax).toBe(97 * 2 ** 20);
 });
 
 const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<string, string>][] = [

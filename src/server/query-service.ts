@@ -121,6 +121,7 @@ export class Queries {
         loadsFlux: config.v2Bind !== null,
         hasFaults: testedLoopMs !== undefined,
         processBytesMax: LIMITS.programBytes + queryMemoryBytes + functionBytesOf(queryMemoryBytes),
+        residentBytesMax: config.residentBytesMax,
         nativeCallsMax: Math.floor(LIMITS.nativeCallsMax / workerCount),
       },
       concurrentMax: config.concurrentQueriesMax,

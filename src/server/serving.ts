@@ -24,7 +24,6 @@ import type { V2Line } from "../metadata/line.ts";
 import type { TaskRunService } from "../metadata/resources/task-runs.ts";
 import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
-import { LIMITS } from "../model/limits.ts";
 import type { QueryAnswer, QueryRequest } from "../model/query/query.ts";
 import type { QueryConcurrency } from "../model/query/query-concurrency.ts";
 import type { QueryTelemetry } from "../model/query/query-telemetry.ts";
@@ -168,7 +167,7 @@ function createIngest(
   const clock = new MonotonicClock(() => Date.now());
   return new Ingest({
     ...{ kernel, catalog, tables, wal },
-    bodies: new BodyMemory(kernel, { bytesMax: LIMITS.bodyMemoryBytesMax, bodyBytesMax: config.maxRequestBytes }),
+    bodies: new BodyMemory(kernel, { bytesMax: config.bodyMemoryBytesMax, bodyBytesMax: config.maxRequestBytes }),
     clockNs: () => clock.nextNs(),
     admission: new Admission({
       bytesMax: config.bufferBytesMax,

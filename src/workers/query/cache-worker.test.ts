@@ -26,7 +26,7 @@ beforeAll(async () => {
     ...{ workerCount: 2, firstWorker: undefined, snapshots: path.snapshots, concurrentMax: 10, timeoutMs: 0, readerStallMs: 60_000 },
     workerOptions: {
       ...{ shared: path.kernel.shared, memoryBytes: 64 << 20, threads: 1, tempDir, cacheBytes: 0 },
-      ...{ processBytesMax: 2 ** 40, nativeCallsMax: 4, loopMsMax: 60_000 },
+      ...{ processBytesMax: 2 ** 40, residentBytesMax: 2 ** 40, nativeCallsMax: 4, loopMsMax: 60_000 },
     },
     stuckGraceMs: 1000,
     memory: path.kernel.extents,

@@ -40,6 +40,7 @@ class Client {
         tempDir: "",
         cacheBytes: 0,
         processBytesMax: 0,
+        residentBytesMax: 0,
         nativeCallsMax: 1,
         loopMsMax: 1000,
       },

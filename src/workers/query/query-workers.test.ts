@@ -96,7 +96,7 @@ class World {
       },
       workerOptions: {
         ...{ shared: null as never, memoryBytes: 0, threads: 1, tempDir: "/spill", cacheBytes: 0, processBytesMax: 0 },
-        ...{ nativeCallsMax: 32, loopMsMax: 1000 },
+        ...{ residentBytesMax: 0, nativeCallsMax: 32, loopMsMax: 1000 },
       },
       memory: { takeOwner: () => ++this.owners, releaseOwner: (owner) => this.ownersFreed.push(owner) },
       removeFolder: (path) => void this.removed.push(path),

@@ -33,7 +33,7 @@ test("a statement that is cancelled before it has asked for its tables ends, wit
   const { shared } = Kernel.create();
   const options = {
     ...{ shared, owner: 1, words: new SharedArrayBuffer(64), memoryBytes: 64 << 20, threads: 1, tempDir, cacheBytes: 0 },
-    ...{ processBytesMax: 2 ** 40, nativeCallsMax: 4, loopMsMax: 60_000 },
+    ...{ processBytesMax: 2 ** 40, residentBytesMax: 2 ** 40, nativeCallsMax: 4, loopMsMax: 60_000 },
   };
   await exchange([{ type: "init", options }], ({ type }) => type === "ready");
   const statement = { type: "query", database: "d", statement: "SELECT * FROM cpu", format: "json", params: {} } as const;

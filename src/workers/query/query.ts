@@ -12,6 +12,7 @@ import { SqlEngine } from "../../sql/execute/engine.ts";
 import { BlockCache } from "../../storage/block-cache/block-cache.ts";
 import { CacheFeeder } from "../caches/cache-feeder.ts";
 import { MemoryWatch } from "../memory-watch.ts";
+import { residentBytes } from "../resident-memory.ts";
 import { sharedSignal } from "../shared-signal.ts";
 import {
   ANSWER_MESSAGE_BYTES,
@@ -191,7 +192,7 @@ function isWhole(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
 
 /** First statements of a client that waited for the server go first. */
 const FLUX_DELAY_MS = 50;
-const TICK_MS = 100;
+const TICK_MS = 50;
 /** The block cache keeps what was in use during the last six. */
 const CACHE_PERIOD_MS = 10_000;
 let memory: MemoryWatch | undefined;
@@ -349,7 +350,8 @@ function threadMs(): number {
 }
 
 async function start(options: QueryWorkerOptions): Promise<void> {
-  const { shared, owner, memoryBytes, threads, tempDir, cacheBytes, nativeCallsMax, processBytesMax, loopMsMax } = options;
+  const { shared, owner, memoryBytes, threads, tempDir, cacheBytes, nativeCallsMax, processBytesMax, residentBytesMax, loopMsMax } =
+    options;
   const own = new WorkerSignals(options.words);
   words = own;
   nativeCalls.limit(nativeCallsMax, (inFlight) => own.setNativeCalls(inFlight));
@@ -362,8 +364,8 @@ async function start(options: QueryWorkerOptions): Promise<void> {
   if (runner.cacheWorker !== null) feeder = new CacheFeeder(runner.cacheWorker);
   if (options.hasFaults === true) faults = new Faults(attached, dirname(tempDir), loopMsMax);
   memory = new MemoryWatch({
-    bytesMax: processBytesMax,
-    residentBytes: () => process.memoryUsage.rss(),
+    ...{ bytesMax: processBytesMax, residentBytesMax },
+    residentBytes,
     kernelBytes: () => attached.extents.touchedBytes,
     collect: () => Bun.gc(true),
     nowMs: () => performance.now(),

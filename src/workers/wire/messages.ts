@@ -31,6 +31,8 @@ export interface QueryWorkerOptions {
   readonly cacheBytes: number;
   /** Limit for the process's resident memory without the kernel's, beyond which statements are stopped. */
   readonly processBytesMax: number;
+  /** The same with the kernel's. */
+  readonly residentBytesMax: number;
   /** Maximum concurrent DuckDB calls of this worker. */
   readonly nativeCallsMax: number;
   /** Maximum time between returns to the event loop, in milliseconds. */
