@@ -36,6 +36,7 @@ test("large bodies share the memory, small ones need none of it", () => {
   expect(small.whole()).toEqual(bytesOf(16 * KIB));
   second.end();
   second.end();
+  expect(() => second.append(bytesOf(100 * KIB))).toThrow("the request has been given up");
   first.append(bytesOf(50 * KIB));
   expect(first.whole().length).toBe(150 * KIB);
   for (const body of [first, small]) body.end();

@@ -9,6 +9,7 @@ export class AnswerBody {
   private bytes = new Uint8Array(FREE_BYTES);
   private length = 0;
   private takenBytes = 0;
+  private isEnded = false;
 
   /** @param bytesMax of this body */
   constructor(
@@ -16,8 +17,9 @@ export class AnswerBody {
     private readonly memory = answerMemory,
   ) {}
 
-  /** @throws Error: more than the limit, or no memory */
+  /** @throws Error: more than the limit, no memory, or the request has been given up */
   append(part: Uint8Array): void {
+    if (this.isEnded) throw new Error("the request has been given up");
     const length = this.length + part.length;
     if (length > this.bytesMax) throw new Error(`the answer is longer than ${this.bytesMax} bytes`);
     if (length > this.bytes.length) this.grow(length);
@@ -32,6 +34,7 @@ export class AnswerBody {
 
   /** Releases the memory; no effect the second time. */
   end(): void {
+    this.isEnded = true;
     this.memory.release(this.takenBytes);
     this.takenBytes = 0;
   }

@@ -66,7 +66,7 @@ export async function outgoingHttp(given: OutgoingRequest, limits: OutgoingLimit
   let request = given;
   for (let redirects = 0; ; redirects++) {
     const url = checkedUrl(request.url);
-    const response = await exchange(url, request, limits, signal, timeoutMs);
+    const response = await exchange({ url, request, limits, signal, timeoutMs });
     const location = response.headers.find(([name]) => name.toLowerCase() === "location")?.[1];
     if (!REDIRECTS.has(response.status) || location === undefined) return { ...response, durationMs: performance.now() - startedMs };
     if (redirects === REDIRECTS_MAX) throw failed(request, `stopped after ${REDIRECTS_MAX} redirects`);
@@ -112,15 +112,20 @@ async function addressesOf(url: URL, request: OutgoingRequest, { allowsPrivate }
 
 type Answer = Omit<OutgoingResponse, "durationMs">;
 
-async function exchange(
-  url: URL,
-  request: OutgoingRequest,
-  limits: OutgoingLimits,
-  signal: AbortSignal,
-  timeoutMs: number,
-): Promise<Answer> {
+/** One request, without its redirects. */
+interface Exchange {
+  readonly url: URL;
+  readonly request: OutgoingRequest;
+  readonly limits: OutgoingLimits;
+  readonly signal: AbortSignal;
+  /** For messages. */
+  readonly timeoutMs: number;
+}
+
+async function exchange(made: Exchange): Promise<Answer> {
+  const { url, request, limits, signal, timeoutMs } = made;
   const proxy = proxyOf(url, request);
-  if (proxy === null) return exchangeDirectly(url, request, limits, signal, timeoutMs);
+  if (proxy === null) return exchangeDirectly(made);
   // names are resolved by the proxy, which decides where it connects
   if (isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0) await addressesOf(url, request, limits);
   const arriving = new AnswerBody(limits.bodyBytesMax, limits.memory);
@@ -144,13 +149,7 @@ function proxyOf(url: URL, request: OutgoingRequest): URL | null {
   }
 }
 
-async function exchangeDirectly(
-  url: URL,
-  request: OutgoingRequest,
-  limits: OutgoingLimits,
-  signal: AbortSignal,
-  timeoutMs: number,
-): Promise<Answer> {
+async function exchangeDirectly({ url, request, limits, signal, timeoutMs }: Exchange): Promise<Answer> {
   const addresses = await raced(addressesOf(url, request, limits), signal, request, timeoutMs);
   const options: RequestOptions & { readonly rejectUnauthorized?: boolean } = {
     method: request.method,

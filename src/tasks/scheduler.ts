@@ -88,7 +88,7 @@ export class TaskScheduler implements TaskRunService {
     return { active, ended: { ...this.counts }, lagSeconds, runSeconds, busyShare: this.busyShare, scheduledCount, releasedCount };
   }
 
-  /** At 1 no run starts. */
+  /** From 1 on no run starts; runs that have waited are not stopped, so there may be more. */
   private get busyShare(): number {
     return Math.max((this.active - this.waiting) / RUNS_MAX, this.active / RUNS_WITH_WAITING_MAX);
   }

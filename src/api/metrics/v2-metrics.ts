@@ -259,7 +259,7 @@ export class V2Metrics {
     const { runs } = this.options;
     const ended = () => Object.values(runs()?.ended ?? {}).reduce((sum, count) => sum + count, 0);
     const started = () => ended() + (runs()?.active ?? 0);
-    this.gauge("task_executor_workers_busy", "Share of the places for runs that are taken", () => runs()?.busyShare ?? 0);
+    this.gauge("task_executor_workers_busy", "Share of the places for runs that are taken", () => Math.min(1, runs()?.busyShare ?? 0));
     this.gauge("task_executor_promise_queue_usage", "Share of a queue of runs that is taken: there is none", () => 0);
     this.gauge("task_scheduler_current_execution", "Runs on their way", () => runs()?.active ?? 0);
     this.total("task_scheduler_total_schedule_calls", "Tasks scheduled, or again", () => runs()?.scheduledCount ?? 0);
