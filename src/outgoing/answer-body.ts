@@ -1,25 +1,24 @@
 // The body of an answer while it arrives.
-import { answerMemory } from "./answer-memory.ts";
+import { AnswerShare, answerMemory } from "./answer-memory.ts";
 
-/** What a body begins with. It is not counted, so that large answers do not make small ones fail. */
-const FREE_BYTES = 16 * 1024;
+const FIRST_BYTES = 16 * 1024;
 
 /** One body, in one array that grows: kept as chunks, those of a byte would take a hundred times their size. To be ended. */
 export class AnswerBody {
-  private bytes = new Uint8Array(FREE_BYTES);
+  private bytes = new Uint8Array(FIRST_BYTES);
   private length = 0;
-  private takenBytes = 0;
-  private isEnded = false;
+  private readonly share: AnswerShare;
 
   /** @param bytesMax of this body */
   constructor(
     private readonly bytesMax: number,
-    private readonly memory = answerMemory,
-  ) {}
+    memory = answerMemory,
+  ) {
+    this.share = new AnswerShare(memory);
+  }
 
   /** @throws Error: more than the limit, no memory, or the request has been given up */
   append(part: Uint8Array): void {
-    if (this.isEnded) throw new Error("the request has been given up");
     const length = this.length + part.length;
     if (length > this.bytesMax) throw new Error(`the answer is longer than ${this.bytesMax} bytes`);
     if (length > this.bytes.length) this.grow(length);
@@ -34,17 +33,13 @@ export class AnswerBody {
 
   /** Releases the memory; no effect the second time. */
   end(): void {
-    this.isEnded = true;
-    this.memory.release(this.takenBytes);
-    this.takenBytes = 0;
+    this.share.end();
   }
 
   private grow(length: number): void {
     let capacity = this.bytes.length;
     while (capacity < length) capacity *= 2;
-    const more = capacity - this.bytes.length;
-    this.memory.take(more);
-    this.takenBytes += more;
+    this.share.hold(capacity);
     const grown = new Uint8Array(capacity);
     grown.set(this.bytes.subarray(0, this.length));
     this.bytes = grown;

@@ -1,11 +1,9 @@
 // A connection to a database's server by way of this process. The client library keeps all rows that a server sends in answer to a
 // statement, however large they are: here they are counted before it reads them.
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { answerMemory } from "../answer-memory.ts";
+import { AnswerShare, answerMemory } from "../answer-memory.ts";
 import { connectionError, connectsTo, type HostAddress } from "../resolve.ts";
 
-/** Not counted as memory, so that large answers do not make small ones fail. */
-const FREE_BYTES = 16 * 1024;
 /** Memory of a byte that is received: short cells are objects of some hundred bytes. */
 const MEMORY_FACTOR = 4;
 
@@ -23,13 +21,12 @@ export class CountedRelay {
   failure: Error | null = null;
   private readonly sockets: Socket[] = [];
   private receivedBytes = 0;
-  private takenBytes = 0;
+  private readonly share = new AnswerShare(answerMemory);
   private isClosed = false;
 
   private constructor(
     private readonly listener: ReturnType<typeof createServer>,
     private readonly options: RelayOptions,
-    private readonly memory = answerMemory,
   ) {
     listener.on("connection", (client) => this.pass(client));
   }
@@ -50,7 +47,7 @@ export class CountedRelay {
     this.isClosed = true;
     this.listener.close();
     for (const socket of this.sockets) socket.destroy();
-    this.memory.release(this.takenBytes);
+    this.share.end();
   }
 
   private pass(client: Socket): void {
@@ -74,9 +71,7 @@ export class CountedRelay {
     this.receivedBytes += bytes;
     try {
       if (this.receivedBytes > this.options.bytesMax) throw new Error(`the answer is longer than ${this.options.bytesMax} bytes`);
-      const more = Math.max(0, this.receivedBytes - FREE_BYTES) * MEMORY_FACTOR - this.takenBytes;
-      this.memory.take(more);
-      this.takenBytes += more;
+      this.share.hold(this.receivedBytes * MEMORY_FACTOR);
     } catch (error) {
       this.end(error as Error);
     }
