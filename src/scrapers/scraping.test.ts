@@ -4,10 +4,14 @@ import type { Bucket } from "../metadata/resources/buckets.ts";
 import type { Scraper } from "../metadata/resources/scrapers.ts";
 import { bucketIdOf } from "../metadata/store/ids.ts";
 import type { IncomingBody, WriteRequest, WriteResult } from "../model/write.ts";
+import { AnswerMemory } from "../outgoing/answer-memory.ts";
 import { Scraping, type ScrapingParts } from "./scraping.ts";
 
 const MIB = 1 << 20;
 const MINUTE_MS = 60_000;
+
+/** Of the exposition format, nearly 1 MiB. */
+const LARGE = `# TYPE up gauge\n${"# comment\n".repeat(100_000)}up 1\n`;
 
 let asked: string[] = [];
 const server = Bun.serve({
@@ -17,6 +21,7 @@ const server = Bun.serve({
     const { pathname } = new URL(url);
     asked.push(pathname);
     if (pathname === "/hangs") return new Promise<Response>(() => {});
+    if (pathname === "/large") return new Response(LARGE);
     if (pathname === "/endless") return new Response(new ReadableStream({ pull: (out) => out.enqueue(new Uint8Array(MIB).fill(35)) }));
     if (pathname === "/circle") return Response.redirect("/circle", 302);
     if (pathname === "/moved") return Response.redirect("/metrics", 302);
@@ -64,7 +69,11 @@ class Body implements IncomingBody {
   readonly memoryBytes = 0;
   private text = "";
 
-  constructor(private readonly written: (text: string, request: WriteRequest) => void) {}
+  constructor(
+    private readonly written: (text: string, request: WriteRequest) => void,
+    /** When it is stored. */
+    private readonly stored = Promise.resolve(),
+  ) {}
 
   append(bytes: Uint8Array): void {
     this.text += new TextDecoder().decode(bytes);
@@ -73,6 +82,7 @@ class Body implements IncomingBody {
 
   async write(request: WriteRequest): Promise<WriteResult> {
     this.written(this.text, request);
+    await this.stored;
     return { rowCount: 1, rejectedCount: 0, lineErrors: [], schemaLimit: false, empty: false };
   }
 
@@ -110,6 +120,10 @@ function scraping(paths: readonly string[], given: Partial<ScrapingParts> = {}) 
   return { made, clock, lines, failures, databases, list, scrapers };
 }
 
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await Bun.sleep(1);
+}
+
 test("a target is read at once, then once a minute, into its bucket", async () => {
   const { made, clock, lines, databases } = scraping(["/metrics"]);
   clock.pass(1000);
@@ -144,14 +158,66 @@ test("targets that hang, send without end, redirect in circles or answer nonsens
   await made.stop();
 });
 
-test("sixteen are read at once, and the others afterwards", async () => {
-  const { made, clock, lines } = scraping([...Array<string>(16).fill("/hangs"), "/metrics"]);
+test("targets that do not answer for a second leave their places", async () => {
+  const { made, clock, lines, failures } = scraping([...Array<string>(16).fill("/hangs"), "/metrics"]);
+  clock.pass(1000);
+  await until(() => asked.length === 16);
+  clock.pass(999);
+  expect(lines).toEqual([]);
+  clock.pass(1);
+  await until(() => lines.length === 1);
+  expect([asked.length, failures.length]).toEqual([17, 0]);
+  await made.stop();
+});
+
+test("256 are on their way at most, and the others follow as these end", async () => {
+  const { made, clock, lines, failures } = scraping([...Array<string>(300).fill("/hangs"), "/metrics"]);
+  for (let second = 0; second < 30; second++) clock.pass(1000);
+  await until(() => asked.length >= 256);
+  await fetch(server.url);
+  expect([asked.length, failures.length]).toEqual([257, 0]);
+  await until(() => failures.length >= 256);
+  // 16 have taken the places of the ended; the others take theirs
+  for (let second = 0; second < 3; second++) clock.pass(1000);
+  await made.settled();
+  expect([asked.length, failures.length, lines.length]).toEqual([302, 300, 1]);
+  await made.stop();
+});
+
+test("the next target is read as soon as another ends", async () => {
+  const { made, clock, lines } = scraping(Array<string>(100).fill("/metrics"));
   clock.pass(1000);
   await made.settled();
-  expect([asked.length, lines.length]).toEqual([16, 0]);
-  clock.pass(1000);
+  expect(lines).toHaveLength(100);
+  await made.stop();
+});
+
+test("answers that wait for their turn take of the memory that is shared", async () => {
+  const memory = new AnswerMemory(2 * MIB);
+  const hasRoomFor = (bytes: number) => {
+    try {
+      memory.take(bytes);
+    } catch {
+      return false;
+    }
+    memory.release(bytes);
+    return true;
+  };
+  const written = Promise.withResolvers<void>();
+  const receive = () => new Body(() => {}, written.promise);
+  const limits = { timeoutMs: 2000, bodyBytesMax: 2 * MIB, memory };
+  const { made, clock, failures, list, scrapers } = scraping(["/large"], { limits, writes: { receive } });
+  for (const count of [1, 2, 3]) {
+    if (count > 1) list.push({ ...list[0]!, id: `${count}`, name: `/large ${count}` });
+    scrapers.version += 1;
+    clock.pass(1000);
+    await until(() => asked.length === count && (count < 3 ? !hasRoomFor(2 * MIB - count * 900_000) : failures.length > 0));
+  }
+  expect(failures).toEqual([expect.stringContaining("/large 3: ")]);
+  expect(failures[0]).toContain("would take more than 2097152 bytes");
+  written.resolve();
   await made.settled();
-  expect([asked.length, lines.length]).toEqual([17, 1]);
+  expect(hasRoomFor(2 * MIB)).toBeTrue();
   await made.stop();
 });
 

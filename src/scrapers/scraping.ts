@@ -1,5 +1,5 @@
-// Reads the metrics of all scraper targets, each once a minute. A target has ten seconds and 16 MiB; a few are read at once, and others
-// wait for them: what one sends or keeps back costs the others nothing but that.
+// Reads the metrics of all scraper targets, each once a minute. A target has ten seconds and 16 MiB, and a few are read at once. A target
+// that does not answer within a second leaves its place to others: what one of them sends or keeps back costs the others nothing else.
 import { setImmediate } from "node:timers/promises";
 import type { Bucket, BucketService } from "../metadata/resources/buckets.ts";
 import type { Scraper, Scrapers } from "../metadata/resources/scrapers.ts";
@@ -7,6 +7,7 @@ import { databaseIdOf } from "../metadata/store/ids.ts";
 import { TsdbError } from "../model/errors.ts";
 import { Precision } from "../model/time/precision.ts";
 import type { WriteService } from "../model/write.ts";
+import { AnswerShare, answerMemory } from "../outgoing/answer-memory.ts";
 import { type OutgoingLimits, type OutgoingResponse, outgoingHttp } from "../outgoing/outgoing-http.ts";
 import type { Clock } from "../triggers/clock.ts";
 import { SampleLines } from "./sample-lines.ts";
@@ -21,7 +22,7 @@ export interface ScrapingParts {
   /** A target that answered before has failed. */
   readonly failed: (details: Readonly<Record<string, string>>) => void;
   /** Given by tests. */
-  readonly limits?: Partial<Pick<OutgoingLimits, "timeoutMs" | "bodyBytesMax">>;
+  readonly limits?: Partial<Pick<OutgoingLimits, "timeoutMs" | "bodyBytesMax" | "memory">>;
 }
 
 interface Target {
@@ -34,7 +35,11 @@ interface Target {
 const EVERY_MS = 60_000;
 /** How soon a new target is read. */
 const TICK_MS = 1000;
+/** Targets that are read at a time. */
 const AT_ONCE_MAX = 16;
+/** Those included that have not answered for so long. */
+const SLOW_MS = 1000;
+const WITH_SLOW_MAX = 256;
 const LIMITS = { timeoutMs: 10_000, bodyBytesMax: 16 * 1024 * 1024 } as const;
 /** After which other work has its turn. */
 const TURN_MS = 4;
@@ -45,6 +50,8 @@ const ACCEPT = "text/plain;version=0.0.4, application/openmetrics-text;version=1
 export class Scraping {
   private readonly targets = new Map<string, Target>();
   private readonly running = new Set<Promise<void>>();
+  /** Of the running ones, those that have not answered for a while. */
+  private slow = 0;
   private readonly ending = new AbortController();
   private readonly limits: OutgoingLimits;
   private version = -1;
@@ -74,12 +81,17 @@ export class Scraping {
     while (this.running.size > 0) await Promise.all(this.running);
   }
 
+  private get isFull(): boolean {
+    return this.running.size - this.slow >= AT_ONCE_MAX || this.running.size >= WITH_SLOW_MAX;
+  }
+
   private tick(): void {
+    if (this.ending.signal.aborted) return;
     const { scrapers, clock } = this.parts;
     const nowMs = clock.nowMs();
     if (scrapers.version !== this.version) this.follow(nowMs);
     for (const target of this.targets.values()) {
-      if (this.running.size >= AT_ONCE_MAX) return;
+      if (this.isFull) return;
       // also after the clock of the machine was put back
       if (target.isRunning || (target.dueMs > nowMs && target.dueMs <= nowMs + EVERY_MS)) continue;
       target.dueMs = nowMs + EVERY_MS;
@@ -116,7 +128,9 @@ export class Scraping {
       )
       .finally(() => {
         target.isRunning = false;
+        const wasFull = this.isFull;
         this.running.delete(run);
+        if (wasFull) this.tick();
       });
     this.running.add(run);
   }
@@ -137,13 +151,35 @@ export class Scraping {
   }
 
   /** Nothing is written of an answer that is not of the format. */
-  private async scrape({ url, allowInsecure: isInsecure }: Scraper, bucket: Bucket, nowMs: number): Promise<void> {
-    const request = { method: "GET", url, headers: [["Accept", ACCEPT]] as const, body: new Uint8Array(0), timeoutMs: 0, isInsecure };
-    const response = await outgoingHttp(request, this.limits, this.ending.signal);
+  private async scrape(scraper: Scraper, bucket: Bucket, nowMs: number): Promise<void> {
+    const response = await this.ask(scraper);
     if (response.status !== 200) throw new TsdbError("io", `the target answered ${response.status}, want 200`);
-    await this.inTurn(async () => {
-      for (const lines of await linesOf(response, nowMs)) await this.write(bucket, lines);
+    const share = new AnswerShare(this.limits.memory ?? answerMemory);
+    try {
+      // while it waits for its turn
+      share.hold(response.body.length);
+      await this.inTurn(async () => {
+        for (const lines of await linesOf(response, nowMs)) await this.write(bucket, lines);
+      });
+    } finally {
+      share.end();
+    }
+  }
+
+  private async ask({ url, allowInsecure: isInsecure }: Scraper): Promise<OutgoingResponse> {
+    const request = { method: "GET", url, headers: [["Accept", ACCEPT]] as const, body: new Uint8Array(0), timeoutMs: 0, isInsecure };
+    let isSlow = false;
+    const cancelSlow = this.parts.clock.after(SLOW_MS, () => {
+      isSlow = true;
+      this.slow++;
+      this.tick();
     });
+    try {
+      return await outgoingHttp(request, this.limits, this.ending.signal);
+    } finally {
+      cancelSlow();
+      if (isSlow) this.slow--;
+    }
   }
 
   /** One answer at a time becomes points: they take several times the memory of the answer. */
