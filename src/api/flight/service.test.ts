@@ -319,6 +319,10 @@ describe("commands and calls that are not offered", () => {
       "an update",
       () => service.doPut(caller(), one(FlightData.encode({ descriptor: FlightDescriptor.decode(descriptor(statement("x"))) }))),
     ],
+    [
+      "an update of a client that waits for the answer before it ends its messages",
+      () => service.doPut(caller(), unended(FlightData.encode({ descriptor: FlightDescriptor.decode(descriptor(statement("x"))) }))),
+    ],
   ])("%s", async (_, call) => expect(call()).rejects.toThrow(Unimplemented));
 
   test("actions are listed", () => {
@@ -405,3 +409,8 @@ async function* all(messages: readonly Uint8Array[]): AsyncGenerator<Uint8Array>
   yield* messages;
 }
 const one = (message: Uint8Array) => all([message]);
+
+async function* unended(message: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield message;
+  await new Promise(() => {});
+}

@@ -124,11 +124,13 @@ export class FlightService {
   /** Binds the FlightData parameters of a prepared statement → PutResult with a handle that contains them. @throws TsdbError,
    *  Unimplemented */
   async doPut(caller: Caller, messages: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-    const { descriptor, parameters } = await receivePut(messages);
-    const { command } = commandOf(descriptor);
-    if (command.is !== "prepared") throw new Unimplemented("only parameters of prepared statements can be put");
-    await this.backend.check(caller.token, databaseOf(caller));
-    const handle = boundHandle(command.handle, parameters);
+    const { begun: prepared, parameters } = await receivePut(messages, async (descriptor) => {
+      const { command } = commandOf(descriptor);
+      if (command.is !== "prepared") throw new Unimplemented("only parameters of prepared statements can be put");
+      await this.backend.check(caller.token, databaseOf(caller));
+      return command;
+    });
+    const handle = boundHandle(prepared.handle, parameters);
     return PutResult.encode({ appMetadata: PutPreparedResult.encode({ handle }) });
   }
 

@@ -8,14 +8,15 @@ export const EDITIONS: Readonly<Record<Edition, { readonly version: string; read
   enterprise: { version: "3.9.0", build: "Enterprise" },
 };
 
-/** Headers that identify the server. Ours contains `v3.9.0`; existing tools match theirs against `^3\.`. */
+/** Headers that identify the server, in the letter case of 1.x: some clients compare names exactly. Ours contains `v3.9.0`; existing tools
+ *  match theirs against `^3\.`. */
 export function versionHeaders(edition: Edition): Readonly<Record<string, string>> {
   const { version, build } = EDITIONS[edition];
   return {
-    "x-tsdb-version": `v${version}`,
-    "x-tsdb-build": build,
-    "x-influxdb-version": version,
-    "x-influxdb-build": build,
+    "X-Tsdb-Version": `v${version}`,
+    "X-Tsdb-Build": build,
+    "X-Influxdb-Version": version,
+    "X-Influxdb-Build": build,
   };
 }
 
@@ -31,4 +32,4 @@ export const METRIC_ALIASES = {
 
 /** What the bucket-based line on port 8086 says that it is: clients choose what they send by it. */
 export const V2_VERSION = "v2.8.0";
-export const V2_VERSION_HEADERS: Readonly<Record<string, string>> = { "x-influxdb-build": "OSS", "x-influxdb-version": V2_VERSION };
+export const V2_VERSION_HEADERS: Readonly<Record<string, string>> = { "X-Influxdb-Build": "OSS", "X-Influxdb-Version": V2_VERSION };

@@ -119,7 +119,7 @@ function refused({ status, message, headers: more }: Failure, shape: V1Shape, he
   const body = isAccess && shape.form === "json" ? JSON.stringify(errorMembers({ status, message })) : v1Refusal(shape, message);
   return sizedResponse(body as string | Uint8Array<ArrayBuffer>, {
     status,
-    headers: { "content-type": V1_CONTENT_TYPES[shape.form], ...headers, ...more, "x-influxdb-error": headerText(message) },
+    headers: { "content-type": V1_CONTENT_TYPES[shape.form], ...headers, ...more, "X-Influxdb-Error": headerText(message) },
   });
 }
 

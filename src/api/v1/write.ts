@@ -61,7 +61,7 @@ const DIALECT: WriteDialect = {
 
 /** Where clients of 1.x look for the reason of a refused write, some there alone. */
 function errorHeader(message: string): Record<string, string> {
-  return { "x-influxdb-error": headerText(message) };
+  return { "X-Influxdb-Error": headerText(message) };
 }
 
 /** Routes of the v1 write endpoint. */

@@ -55,15 +55,23 @@ export function boundStatements(handle: Uint8Array): { readonly shape: BoundStat
   return { shape: runs[0] ?? plain, runs };
 }
 
-/** Reads a DoPut: the descriptor of its first message, and the Arrow messages. @throws TsdbError bad_request, too_large */
-export async function receivePut(messages: AsyncIterable<Uint8Array>): Promise<{ descriptor: FlightDescriptor; parameters: IpcMessage[] }> {
+/** Reads a DoPut: what its first message says, and the Arrow messages.
+ *
+ *  @param begin reads the descriptor, before further messages are waited for: clients send no more until they have an answer
+ *  @throws TsdbError bad_request, too_large */
+export async function receivePut<Begun>(
+  messages: AsyncIterable<Uint8Array>,
+  begin: (descriptor: FlightDescriptor) => Promise<Begun>,
+): Promise<{ begun: Begun; parameters: IpcMessage[] }> {
   const parameters: IpcMessage[] = [];
-  let descriptor: FlightDescriptor | undefined;
+  let begun: { readonly is: Begun } | undefined;
   let bytes = 0;
   for await (const encoded of messages) {
     const data = FlightData.decode(encoded);
-    descriptor ??= data.descriptor;
-    if (descriptor === undefined) throw new TsdbError("bad_request", "the first message of a DoPut must have a flight descriptor");
+    if (begun === undefined) {
+      if (data.descriptor === undefined) throw new TsdbError("bad_request", "the first message of a DoPut must have a flight descriptor");
+      begun = { is: await begin(data.descriptor) };
+    }
     if (data.header.length === 0) continue;
     bytes += encoded.length;
     if (bytes > PARAMETER_BYTES_MAX) {
@@ -71,6 +79,6 @@ export async function receivePut(messages: AsyncIterable<Uint8Array>): Promise<{
     }
     parameters.push(data);
   }
-  if (descriptor === undefined) throw new TsdbError("bad_request", "a DoPut without messages");
-  return { descriptor, parameters };
+  if (begun === undefined) throw new TsdbError("bad_request", "a DoPut without messages");
+  return { begun: begun.is, parameters };
 }

@@ -72,6 +72,6 @@ export function errorAnswer(error: unknown, head = ""): Response {
 export function codeAnswer(code: V2Code, message: string, headers: Readonly<Record<string, string>> = {}): Response {
   return new Response(JSON.stringify({ code, message }), {
     status: STATUS_OF_CODE[code],
-    headers: { "content-type": "application/json; charset=utf-8", "x-platform-error-code": code, ...headers },
+    headers: { "content-type": "application/json; charset=utf-8", "X-Platform-Error-Code": code, ...headers },
   });
 }
