@@ -251,6 +251,30 @@ describe("the end of calls and of the server", () => {
     await stopped;
   });
 
+  test.each(["DoPut", "Handshake"])("a %s without a message does not hold the stop", async (method) => {
+    const { server, client } = await started(answering(1));
+    const running = client.put([], { method, isUnended: true });
+    while (server.activeCount === 0) await Bun.sleep(1);
+    // would not end within the time limit of a test
+    await server.stop(3_600_000);
+    expect(await running).toMatchObject({ code: status.UNAVAILABLE, details: "the server is stopping" });
+  });
+
+  test("a statement that never comes does not hold the stop", async () => {
+    const { server, client } = await started(answering(1));
+    const silent = client.put([], { method: "GetFlightInfo", isUnended: true });
+    // a later call of the same connection has been answered
+    await client.call("ListActions", new Uint8Array(0));
+    await server.stop(3_600_000);
+    expect((await silent).code).toBe(status.UNAVAILABLE);
+  });
+
+  test.each(["DoPut", "Handshake"])("a %s without a message is ended after a time", async (method) => {
+    const { client } = await started(answering(1), { messageIdleMs: 20 });
+    const ended = await client.put([], { method, isUnended: true });
+    expect(ended).toMatchObject({ code: status.DEADLINE_EXCEEDED, details: "no message within 20 ms" });
+  });
+
   test("calls that do not finish are ended", async () => {
     const { server, client } = await started(() => new Promise(() => {}));
     const running = client.call("DoGet", ticketMessage("SELECT 1"));

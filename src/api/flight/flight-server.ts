@@ -9,8 +9,9 @@ export interface FlightServerOptions extends Omit<PortOptions, "onHttp2"> {
   /** Receives every internal error, for the log. */
   readonly report: (error: unknown, where: string) => void;
   readonly onCall?: (call: EndedCall) => void;
-  /** Timeout of gRPC connections without calls; for tests. */
+  /** Timeouts of gRPC connections without calls, and of calls without messages; for tests. */
   readonly connectionIdleMs?: number;
+  readonly messageIdleMs?: number;
 }
 
 /** Arrow Flight listening on one address: the port, gRPC, and the service. */

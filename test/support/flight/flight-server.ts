@@ -94,19 +94,22 @@ export class FlightClient {
     });
   }
 
-  /** A DoPut of all these messages. */
-  put(messages: readonly Uint8Array[], { headers = {} }: { headers?: Record<string, string> } = {}): Promise<CallEnd> {
+  /** A DoPut of all these messages, or a call of another method with such streams. `isUnended`: the client sends no end of its messages. */
+  put(
+    messages: readonly Uint8Array[],
+    { headers = {}, isUnended = false, method = "DoPut" }: { headers?: Record<string, string>; isUnended?: boolean; method?: string } = {},
+  ): Promise<CallEnd> {
     const metadata = new Metadata();
     for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
     return new Promise((resolve) => {
-      const path = "/arrow.flight.protocol.FlightService/DoPut";
+      const path = `/arrow.flight.protocol.FlightService/${method}`;
       const call = this.client.makeBidiStreamRequest<Uint8Array, Buffer>(path, asBuffer, asBuffer, metadata, {});
       const answers: Buffer[] = [];
       call.on("data", (message: Buffer) => answers.push(message));
       call.on("end", () => resolve({ messages: answers, code: status.OK, details: "" }));
       call.on("error", ({ code, details }: ServiceError) => resolve({ messages: answers, code, details }));
       for (const message of messages) call.write(message);
-      call.end();
+      if (!isUnended) call.end();
     });
   }
 

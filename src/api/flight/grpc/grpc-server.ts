@@ -7,15 +7,14 @@ import {
   Metadata,
   Server,
   ServerCredentials,
-  type ServerDuplexStream,
   type ServerWritableStream,
   type ServiceDefinition,
   status,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { TsdbError } from "../../../model/errors.ts";
 import type { FlightService } from "../service.ts";
 import { encodeFlightData } from "../wire/flight-data.ts";
+import { type Conversation, messagesOf } from "./client-messages.ts";
 import { type AnyCall, GrpcCall } from "./grpc-call.ts";
 import { ReceivedBytes } from "./received-bytes.ts";
 import { type RpcOutcome, rpcFailure, rpcOutcome } from "./status.ts";
@@ -29,6 +28,8 @@ const WAITING_BYTES_MAX = 64 << 20;
 const STREAMS_MAX = 100;
 /** Timeout of connections without calls; clients reconnect for their next call. */
 const CONNECTION_IDLE_MS = 300_000;
+/** Timeout of the next message of a client that sends many. */
+const MESSAGE_IDLE_MS = 60_000;
 const SHUTDOWN_POLL_MS = 10;
 
 type Shape = "unary" | "server stream" | "bidi stream";
@@ -80,6 +81,7 @@ export interface GrpcOptions {
   readonly report: (error: unknown, where: string) => void;
   /** For tests. */
   readonly connectionIdleMs?: number | undefined;
+  readonly messageIdleMs?: number | undefined;
 }
 
 /** Serves the Flight RPCs on connections passed to it; does not listen itself. Errors become gRPC statuses. */
@@ -89,6 +91,7 @@ export class GrpcServer {
   private readonly connections: ConnectionInjector;
   private readonly running = new Set<GrpcCall>();
   private readonly open = new Set<Duplex>();
+  private readonly stopping = new AbortController();
 
   constructor(
     private readonly service: FlightService,
@@ -124,8 +127,9 @@ export class GrpcServer {
     return this.received.waitingBytes;
   }
 
-  /** Accepts no more calls; running ones have `graceMs` to finish. */
+  /** Accepts no more calls; running ones have `graceMs` to finish, those that wait for their clients end. */
   async stop(graceMs: number): Promise<void> {
+    this.stopping.abort();
     this.connections.drain(graceMs);
     const deadlineMs = performance.now() + graceMs;
     while (this.isSending() && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, SHUTDOWN_POLL_MS));
@@ -143,7 +147,7 @@ export class GrpcServer {
     const { service } = this;
     return {
       Handshake: this.stream("Handshake", async (call: Conversation, caller) => {
-        const { token, reply } = service.handshake(caller, (await messagesOf(call, caller.signal).next()).value);
+        const { token, reply } = service.handshake(caller, (await this.messages(call, caller).next()).value);
         const metadata = new Metadata();
         if (token !== null) metadata.set("authorization", `Bearer ${token}`);
         call.sendMetadata(metadata);
@@ -155,7 +159,7 @@ export class GrpcServer {
         for await (const message of await service.doGet(caller, call.request)) await caller.write(call, encodeFlightData(message));
       }),
       DoPut: this.stream("DoPut", async (call: Conversation, caller) =>
-        caller.write(call, await service.doPut(caller, messagesOf(call, caller.signal))),
+        caller.write(call, await service.doPut(caller, this.messages(call, caller))),
       ),
       DoAction: this.stream("DoAction", async (call: Subscription, caller) => {
         for (const result of await service.doAction(caller, call.request)) await caller.write(call, result);
@@ -164,6 +168,10 @@ export class GrpcServer {
         for (const type of service.listActions()) await caller.write(call, type);
       }),
     } satisfies Record<MethodName, unknown>;
+  }
+
+  private messages(call: Conversation, { signal }: GrpcCall): AsyncGenerator<Buffer> {
+    return messagesOf(call, { signal, stopping: this.stopping.signal, idleMs: this.options.messageIdleMs ?? MESSAGE_IDLE_MS });
   }
 
   private unary(name: MethodName, answer: (caller: GrpcCall, request: Buffer) => Promise<Uint8Array>): handleUnaryCall<Buffer, Uint8Array> {
@@ -225,34 +233,4 @@ export class GrpcServer {
 
 /** One client message, answered by many. */
 type Subscription = ServerWritableStream<Buffer, Uint8Array>;
-type Conversation = ServerDuplexStream<Buffer, Uint8Array>;
 type StreamCall = Subscription | Conversation;
-
-/** The client's messages, each read on demand. The stream's own iterator would end the call after the last one, without an answer. */
-async function* messagesOf(call: Conversation, signal: AbortSignal): AsyncGenerator<Buffer> {
-  const waiting: Buffer[] = [];
-  let isEnded = false;
-  let wake = () => {};
-  call.on("data", (message: Buffer) => {
-    waiting.push(message);
-    call.pause();
-    wake();
-  });
-  call.once("end", () => {
-    isEnded = true;
-    wake();
-  });
-  signal.addEventListener("abort", () => wake(), { once: true });
-  for (;;) {
-    const next = waiting.shift();
-    if (next !== undefined) yield next;
-    else if (isEnded) return;
-    else if (signal.aborted) throw new TsdbError("cancelled", "the client went away");
-    else {
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        call.resume();
-      });
-    }
-  }
-}

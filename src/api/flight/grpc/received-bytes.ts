@@ -24,7 +24,7 @@ export class ReceivedBytes {
     return this.total;
   }
 
-  /** Number of calls whose answer has not been passed to the connection completely. */
+  /** Number of calls whose answer has not been passed to the connection completely; without those that have not sent a message. */
   get openStreams(): number {
     return this.streamCount;
   }
@@ -44,16 +44,27 @@ export class ReceivedBytes {
       ofCall += length;
       this.add(sender, length);
     });
-    this.streamCount += 1;
+    let counted = 0;
+    const count = () => {
+      this.streamCount += 1 - counted;
+      counted = 1;
+    };
     stream.once("close", () => {
-      this.streamCount -= 1;
+      this.streamCount -= counted;
       settle();
     });
     const listener = new ServerListenerBuilder().withOnReceiveMessage((message, next) => {
       settle();
+      count();
       next(message);
     });
-    return new ServerInterceptingCall(call, { start: (next) => next(listener.build()) });
+    return new ServerInterceptingCall(call, {
+      start: (next) => next(listener.build()),
+      sendStatus: (status, next) => {
+        count();
+        next(status);
+      },
+    });
   };
 
   private senderOf(connection: Http2Session): Sender {
