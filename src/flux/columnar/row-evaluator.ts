@@ -35,8 +35,13 @@ const shownText = (value: Value): string => (value instanceof Time ? fullTimeTex
 export class RowEvaluator {
   private depth = 0;
 
-  /** @param isOfColumns whether the reference computes the function column by column */
-  constructor(private readonly isOfColumns = false) {}
+  constructor(
+    /** Whether the reference computes the function column by column. */
+    private readonly isOfColumns = false,
+    /** Whether columns of the group key have its value in all rows. Else what they hold: tables from CSV may have other values than their
+     *  key. */
+    private readonly takesKey = false,
+  ) {}
 
   /** Above 0 within functions that the function of rows calls. */
   private calls = 0;
@@ -52,11 +57,11 @@ export class RowEvaluator {
     this.to = to;
   }
 
-  /** The column of the label; those of the group key are constants. */
+  /** The column of the label. */
   column(table: FluxTable, label: string): FluxColumn | null {
     const column = table.column(label);
     if (column === undefined) return null;
-    const key = table.key.get(label);
+    const key = this.takesKey ? table.key.get(label) : undefined;
     return key === undefined || key.type !== column.type ? column : FluxColumn.constant(label, key.type, key.value, column.length);
   }
 

@@ -41,7 +41,7 @@ export function* matchingRows(table: FluxTable, fn: FluxFunction): Generator<nul
 }
 
 function* partsOf(table: FluxTable, fn: FluxFunction): Generator<{ readonly lane: Lane; readonly from: number; readonly to: number }> {
-  const evaluator = new RowEvaluator();
+  const evaluator = new RowEvaluator(false, true);
   for (let from = 0; from < table.rowCount; from += PART_ROWS) {
     const to = Math.min(table.rowCount, from + PART_ROWS);
     evaluator.moveTo(from, to);

@@ -83,15 +83,16 @@ class DeclaredType {
     return record;
   }
 
-  private functionOf({ parameters, monotype, location }: MonoType & { type: "FunctionType" }): Type {
+  private functionOf({ parameters, monotype }: MonoType & { type: "FunctionType" }): Type {
     const required: [string, Type][] = [];
     const optional: [string, Type][] = [];
     let pipe: { name: string; type: Type } | null = null;
-    for (const { type: kind, name, monotype: node } of parameters) {
+    for (const each of parameters) {
+      const { type: kind, name, monotype: node } = each;
       const type = this.typeOf(node);
       if (kind === "Required") required.push([name!.name, type]);
       else if (kind === "Optional") optional.push([name!.name, type]);
-      else if (pipe !== null) this.complain(location, "function types can have at most one pipe parameter");
+      else if (pipe !== null) this.complain(each.location, "function types can have at most one pipe parameter");
       else pipe = { name: name?.name ?? "<-", type };
     }
     return { kind: "function", required: sortedByName(required), optional: sortedByName(optional), pipe, result: this.typeOf(monotype) };

@@ -74,11 +74,13 @@ const COMPARISON: Readonly<Record<string, readonly Kind[]>> = {
 const NO_PROPERTIES: readonly Property[] = [];
 
 class Inference extends InferenceState {
+  private readonly declared = new Map<Statement, TypeScheme>();
+
   run(files: readonly File[]): Inferred {
     const structure = structureOf(files);
-    const { problems } = structure;
     const binding = bindingProblem(files, structure);
-    if (binding !== null) problems.push(binding);
+    // what is wrong with declared types is known before names are bound
+    const declared = this.declareBuiltins(files.flatMap(({ body }) => body));
     for (const file of files) {
       const imports: Scope = new Map();
       this.scopes.unshift(imports);
@@ -91,7 +93,24 @@ class Inference extends InferenceState {
       message: typeof error === "string" ? error : typeErrorText(error, this.work),
     }));
     const bindings = [...this.scopes[0]!].flatMap(([name, bound]) => ("scheme" in bound ? [[name, bound.scheme] as const] : []));
-    return { problems: [...problems, ...inferred], bindings: new Map(bindings) };
+    const found = inferred.splice(0, declared);
+    return {
+      problems: [...structure.problems, ...found, ...(binding === null ? [] : [binding]), ...inferred],
+      bindings: new Map(bindings),
+    };
+  }
+
+  /** Reads the types of builtin statements. Returns the number of errors. */
+  private declareBuiltins(statements: readonly Statement[]): number {
+    for (const statement of statements) {
+      if (statement.type === "TestCaseStatement") this.declareBuiltins(statement.block.body);
+      if (statement.type !== "BuiltinStatement") continue;
+      this.declared.set(
+        statement,
+        declaredScheme(statement.ty, (location, message) => this.fail(location, message)),
+      );
+    }
+    return this.errors.length;
   }
 
   private importOf({ as, path, location }: ImportDeclaration, imports: Scope): void {
@@ -116,7 +135,7 @@ class Inference extends InferenceState {
         this.fail(statement.location, "return not valid in file block");
         break;
       case "BuiltinStatement":
-        this.names.set(statement.id.name, { scheme: declaredScheme(statement.ty, (location, message) => this.fail(location, message)) });
+        this.names.set(statement.id.name, { scheme: this.declared.get(statement)! });
         break;
       case "TestCaseStatement":
         this.inScope(() => {

@@ -172,11 +172,11 @@ function labelProblem(files: readonly File[]): Problem | null {
   return problem;
 }
 
-/** An option may use variables, but no other option of the file. */
+/** An option may use variables, but no other option of the file. Its own name is not known yet, which is another error. */
 function dependencyProblem(options: ReadonlyMap<string, Statement & { type: "OptionStatement" }>): Problem | null {
   for (const [name, { assignment }] of options) {
     if (assignment.type === "MemberAssignment") continue;
-    const found = optionUse(assignment.init, options, new Set());
+    const found = optionUse(assignment.init, options, new Set([name]));
     if (found === null) continue;
     const message = `option "${name}" depends on option "${found.name}", which is defined in the same package`;
     return { location: found.location, message };

@@ -4,7 +4,6 @@ import { compiled, joinedTable } from "../../columnar/row-loops.ts";
 import { Closure } from "../../interpret/closure.ts";
 import { valuesEqual } from "../../interpret/operators.ts";
 import type { ScriptRun } from "../../interpret/script-run.ts";
-import type { Expression } from "../../parse/ast.ts";
 import { FluxColumn, takeOrNull } from "../../tables/column.ts";
 import type { StreamNode, Tables } from "../../tables/stream.ts";
 import { FluxTable, GroupKey, RowRecord } from "../../tables/table.ts";
@@ -19,61 +18,9 @@ import { checkOperands, rowError } from "../row-errors.ts";
 import { sortedInSteps } from "../sort.ts";
 import { ofTwoParents } from "../universe/join.ts";
 import { MergedRows } from "./merged-rows.ts";
+import { type Pairs, pairsOf, type Side } from "./predicate.ts";
 
 const METHODS: readonly string[] = ["inner", "left", "right", "full"];
-
-type Side = "left" | "right";
-
-interface Pairs {
-  readonly left: readonly string[];
-  readonly right: readonly string[];
-}
-
-/** The columns that `on` compares. @throws FluxError: it is more than equalities of both sides joined by `and` */
-function pairsOf(fn: FluxFunction): Pairs {
-  const body = fn instanceof Closure ? fn.body : null;
-  const pairs: Pairs & { left: string[]; right: string[] } = { left: [], right: [] };
-  const wrong = body === null ? "a function with a block" : offence(body);
-  if (wrong !== null || body === null || !collectPairs(body, pairs))
-    throw new UnplacedError(`${UNSUPPORTED}${wrong ?? "unsupported operation in join predicate"}`);
-  return pairs;
-}
-
-const UNSUPPORTED =
-  "error in building plan while starting program: error in join function - some expressions are not yet supported in the `on` parameter: ";
-
-/** What the predicate has besides equalities of members joined by \`and\`, or null. */
-function offence(node: Expression): string | null {
-  if (node.type === "ParenExpression") return offence(node.expression);
-  if (node.type === "LogicalExpression") {
-    return node.operator === "and"
-      ? (offence(node.left) ?? offence(node.right))
-      : `unsupported operator in join predicate: ${node.operator}`;
-  }
-  if (node.type !== "BinaryExpression") {
-    const isBoolean = node.type === "Identifier" && (node.name === "true" || node.name === "false");
-    return `illegal expression type in join predicate: ${isBoolean ? "BooleanLiteral" : node.type}`;
-  }
-  return node.operator === "==" ? null : `unsupported operator in join predicate: ${node.operator}`;
-}
-
-function collectPairs(node: Expression, pairs: { left: string[]; right: string[] }): boolean {
-  if (node.type === "ParenExpression") return collectPairs(node.expression, pairs);
-  if (node.type === "LogicalExpression")
-    return node.operator === "and" && collectPairs(node.left, pairs) && collectPairs(node.right, pairs);
-  if (node.type !== "BinaryExpression" || node.operator !== "==") return false;
-  const [a, b] = [memberOf(node.left), memberOf(node.right)];
-  if (a === null || b === null || a.side === b.side) return false;
-  const [left, right] = a.side === "l" ? [a, b] : [b, a];
-  pairs.left.push(left.label);
-  pairs.right.push(right.label);
-  return left.side === "l" && right.side === "r";
-}
-
-function memberOf(node: Expression): { readonly side: string; readonly label: string } | null {
-  if (node.type !== "MemberExpression" || node.object.type !== "Identifier") return null;
-  return { side: node.object.name, label: node.property.type === "Identifier" ? node.property.name : node.property.value };
-}
 
 const joinTables: NativeBody = (call) => {
   const method = call.string("method");
