@@ -189,3 +189,36 @@ test.each([
 ])("order of what is wrong with %j", (script, problems) => {
   expect(answer(script).join()).toBe(problems);
 });
+
+const UNKNOWN = `import "array"
+import "internal/debug"
+array.from(rows: [{n: debug.null(type: "int"), b: true, s: "a", _time: 2021-01-01T00:00:00Z}])`;
+
+test.each([
+  // whole columns: constants are computed first, and are told from columns
+  ['map(fn: (r) => ({r with v: 1 < "x"}))', "runtime error: unsupported binary expression int < string"],
+  ["map(fn: (r) => ({r with v: 1 == 2 == 3}))", "runtime error: unsupported binary expression bool == int"],
+  ["map(fn: (r) => ({r with v: 2 ^ 3 + 1}))", "runtime error: unsupported binary expression float + int"],
+  ['map(fn: (r) => ({r with v: r.b and 1 == "x"}))', "runtime error: unsupported binary expression int == string"],
+  ['map(fn: (r) => ({r with v: r.n == "x"}))', "runtime error: unsupported type for vector Equal: int == string"],
+  // rows: types are checked whether there is a value or not
+  ["map(fn: (r) => ({r with v: r.n == [1]}))", "unsupported binary expression int == array"],
+  ["map(fn: (r) => ({r with v: r.n != 0s}))", "unsupported binary expression int != duration"],
+  ["map(fn: (r) => ({r with v: {a: 1} == r.n}))", "unsupported binary expression object == int"],
+  ["map(fn: (r) => ({r with v: false and r.n < 1s}))", "unsupported binary expression int < duration"],
+  ['filter(fn: (r) => r.n == "x")', "cannot compile @ 4:16-4:33: unsupported binary expression int == string"],
+  ["stateCount(fn: (r) => r.n == [1])", "unsupported binary expression int == array"],
+  ['reduce(fn: (r, accumulator) => ({v: r.n == "x"}), identity: {v: true})', "unsupported binary expression int == string"],
+])("types of operands without values: %s", (call, problem) => {
+  expect(answer(`${UNKNOWN}\n |> ${call}`).join()).toContain(problem);
+});
+
+test.each([
+  ['true or 1 == "x"', "true"],
+  ['false and r.n == "x"', "false"],
+  ['1 == 2 and r.n == "x"', "false"],
+  ['not (true and false and 1 == "x")', "true"],
+  ['if false then 1 == "x" else true', "true"],
+])("a constant decides whether whole columns are compared: %s", (value, shown) => {
+  expect(answer(`${UNKNOWN}\n |> map(fn: (r) => ({s: r.s, v: ${value}}))`)).toEqual([",result,table,s,v", `,,0,a,${shown}`]);
+});

@@ -14,6 +14,8 @@ const NULL_BOOL = Null.of("bool");
 export class OperandError extends FluxError {
   /** Whether it comes from a function that a function of rows has called. */
   isOfCall = false;
+  /** Whether both operands are known before any row, in a function of whole columns. */
+  isOfConstants = false;
 
   constructor(
     readonly left: string,

@@ -1,8 +1,8 @@
-// Types of operands that a function of rows may never come to compute, behind `and`, `or` and `if`: the reference finds a wrong one
-// before any row. What is computed for each row, the operators check themselves.
+// Types of the operands of a function of rows: the reference finds a wrong one before any row, whether the rows have values there or not,
+// and whether the function comes to compute it or not. Functions of whole columns compute what is constant while they look.
 import { Closure } from "../interpret/closure.ts";
 import { labelOf } from "../interpret/labels.ts";
-import { OperandError, takes } from "../interpret/operators.ts";
+import { BINARY, OperandError, takes } from "../interpret/operators.ts";
 import type { Expression } from "../parse/ast.ts";
 import { walk } from "../parse/walk.ts";
 import type { FluxTable } from "../tables/table.ts";
@@ -18,35 +18,11 @@ export class TypeConflict extends FluxError {
 }
 
 const CHECKED: readonly string[] = ["bool", "int", "uint", "float", "string", "time", "regexp"];
+/** Types that compare with themselves at most. */
+const COMPOUND: readonly string[] = ["duration", "array", "object", "bytes", "dictionary", "stream"];
 const ARITHMETIC: readonly string[] = ["+", "-", "*", "/", "%"];
 /** Their types are known before those of columns; `true` and `false` are names. */
 const LITERALS: readonly string[] = ["Identifier", "IntegerLiteral", "FloatLiteral", "StringLiteral", "DateTimeLiteral"];
-
-/** Operators that do not always compute or check what they take, and what may fail before another operator is computed. */
-const CHECKED_FIRST: readonly string[] = [
-  "LogicalExpression",
-  "ConditionalExpression",
-  "UnaryExpression",
-  "CallExpression",
-  "StringExpression",
-];
-
-const lazy = new WeakMap<Expression, boolean>();
-
-/** Whether a body has operands that are to be checked before any is computed. */
-function isLazy(body: Expression): boolean {
-  let found = lazy.get(body);
-  if (found === undefined) {
-    let isFound = false;
-    walk(body, (node) => {
-      isFound ||= CHECKED_FIRST.includes(node.type);
-      return !isFound;
-    });
-    found = isFound;
-    lazy.set(body, found);
-  }
-  return found;
-}
 
 /** The members of a table's rows. */
 export function rowTypes(table: FluxTable): (label: string) => string | null {
@@ -58,10 +34,10 @@ export function recordTypes(record: FluxRecord): (label: string) => string | nul
   return (label) => knownKind(record.get(label));
 }
 
-/** @param isFirst whether nothing may be computed before @throws OperandError, TypeConflict: an operator of the function never takes its
- *  operands */
-export function checkOperandTypes(fn: Closure, members: MemberTypes, isFirst: boolean): void {
-  if (fn.body !== null && (isFirst || isLazy(fn.body) || lacksColumns(fn, members))) typeOf(fn.body, { fn, members });
+/** @param isOfColumns whether the reference computes the function column by column @throws OperandError, TypeConflict: an operator of the
+ *  function never takes its operands */
+export function checkOperandTypes(fn: Closure, members: MemberTypes, isOfColumns: boolean): void {
+  if (fn.body !== null) typeOf(fn.body, { fn, members, isOfColumns });
 }
 
 /** Whether the function reads members of rows that have no column. */
@@ -73,7 +49,7 @@ export function lacksColumns(fn: Closure, members: MemberTypes): boolean {
 /** Whether the operators of one expression of the function take their operands. */
 export function haveOperandTypes(expression: Expression, fn: FluxFunction, members: MemberTypes): boolean {
   try {
-    if (fn instanceof Closure) typeOf(expression, { fn, members });
+    if (fn instanceof Closure) typeOf(expression, { fn, members, isOfColumns: false });
     return true;
   } catch (error) {
     if (error instanceof OperandError || error instanceof TypeConflict) return false;
@@ -84,6 +60,7 @@ export function haveOperandTypes(expression: Expression, fn: FluxFunction, membe
 interface Names {
   readonly fn: Closure;
   readonly members: MemberTypes;
+  readonly isOfColumns: boolean;
 }
 
 /** The type of an expression whose operands are checked; null: unknown. */
@@ -102,6 +79,11 @@ function typeOf(node: Expression, names: Names): string | null {
       return "time";
     case "RegexpLiteral":
       return "regexp";
+    case "DurationLiteral":
+      return "duration";
+    case "ArrayExpression":
+      for (const element of node.elements) typeOf(element, names);
+      return "array";
     case "Identifier":
       return names.members.has(node.name) ? null : knownKind(names.fn.outerValue(node.name));
     case "MemberExpression":
@@ -115,18 +97,70 @@ function typeOf(node: Expression, names: Names): string | null {
       return binaryType(node, names);
     case "LogicalExpression":
       checkBoolean(node.left, names);
+      // the constant decides
+      if (constantOf(node.left, names) === (node.operator === "or")) return "bool";
       return checkBoolean(node.right, names);
     case "ConditionalExpression":
       checkBoolean(node.test, names);
+      switch (constantOf(node.test, names)) {
+        case true:
+          return typeOf(node.consequent, names);
+        case false:
+          return typeOf(node.alternate, names);
+      }
       return branchType(node.consequent, node.alternate, names);
     case "CallExpression":
       return callType(node, names);
     case "ObjectExpression":
       for (const { value } of node.properties) if (value !== null) typeOf(value, names);
-      return null;
+      return "object";
     default:
       return null;
   }
+}
+
+/** The value of comparisons of literals, and of what they are put together to; undefined: columns take part, or calls. */
+function constantOf(node: Expression, names: Names): Value | undefined {
+  if (!names.isOfColumns) return undefined;
+  switch (node.type) {
+    case "ParenExpression":
+      return constantOf(node.expression, names);
+    case "IntegerLiteral":
+    case "FloatLiteral":
+    case "StringLiteral":
+      return node.value;
+    case "Identifier":
+      return names.fn.outerValue(node.name);
+    case "UnaryExpression": {
+      const value = node.operator === "not" ? constantOf(node.argument, names) : undefined;
+      return value === undefined ? undefined : value !== true;
+    }
+    case "BinaryExpression": {
+      if (isArithmetic(node.operator)) return undefined;
+      const [left, right] = [constantOf(node.left, names), constantOf(node.right, names)];
+      return left === undefined || right === undefined ? undefined : BINARY.get(node.operator)?.(left, right);
+    }
+    case "LogicalExpression": {
+      const left = constantOf(node.left, names);
+      return left === undefined || left === (node.operator === "or") ? left : constantOf(node.right, names);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Whether an expression over whole columns takes none. */
+function isConstant(node: Expression): boolean {
+  let isFound = false;
+  walk(node, ({ type }) => {
+    isFound ||= type === "MemberExpression";
+    return !isFound;
+  });
+  return !isFound;
+}
+
+function isArithmetic(operator: string): boolean {
+  return operator === "^" || ARITHMETIC.includes(operator);
 }
 
 function checkBoolean(node: Expression, names: Names): "bool" {
@@ -155,10 +189,19 @@ function binaryType({ left, operator, right }: Expression & { type: "BinaryExpre
   // what has no type is taken for what the other one is
   const [a, b] = [leftType === "invalid" ? rightType : leftType, rightType === "invalid" ? leftType : rightType];
   if (a === "invalid" && b === "invalid") throw new OperandError(a, operator, b);
-  if (a !== null && b !== null && CHECKED.includes(a) && CHECKED.includes(b) && !takes(a, operator, b))
-    throw new OperandError(a, operator, b);
+  if (a !== null && b !== null && isRefused(a, operator, b)) {
+    const error = new OperandError(a, operator, b);
+    error.isOfConstants = names.isOfColumns && isConstant(left) && isConstant(right);
+    throw error;
+  }
   if (operator === "^") return "float";
   return ARITHMETIC.includes(operator) ? (a ?? b) : "bool";
+}
+
+/** Whether it is known of the types alone that the operator does not take them. */
+function isRefused(a: string, operator: string, b: string): boolean {
+  if (CHECKED.includes(a) && CHECKED.includes(b)) return !takes(a, operator, b);
+  return a !== b && !isArithmetic(operator) && [a, b].every((type) => CHECKED.includes(type) || COMPOUND.includes(type));
 }
 
 function callType({ callee, arguments: [record] }: Expression & { type: "CallExpression" }, names: Names): string | null {

@@ -125,6 +125,7 @@ export function rowError(kind: RowFunctionKind, fn: FluxFunction, error: unknown
     const isLeftFirst = namesLeftFirst(fn, operator, kind === "join" ? JOINED_ROWS : ROWS);
     const [wanted, given] = operator.includes("~") ? ["string", left] : isLeftFirst ? [left, right] : [right, left];
     const conflict = `type conflict: ${wanted} != ${given}`;
+    if (isVector && error.isOfConstants) return new UnplacedError(`runtime error: ${error.message}`);
     if (isVector) return new UnplacedError(`runtime error: ${VECTOR_NAMES.has(operator) ? vectorProblem(error) : conflict}`);
     if (error.isOfCall && (left === right || !ARITHMETIC.includes(operator) || [left, right].includes("invalid"))) {
       return new FluxError(`failed to evaluate ${kind} function: ${error.message}`);
@@ -172,14 +173,15 @@ export function checkColumns(kind: RowFunctionKind, fn: FluxFunction, members: M
   if (conflict !== null) throw rowError(kind, fn, new TypeConflict(conflict.wanted, conflict.given));
 }
 
-/** @throws FluxError: as for the columns; or operands that may never be computed have types that an operator never takes */
+/** @throws FluxError: as for the columns; or operands have types that an operator never takes, though they may never be computed */
 export function checkOperands(kind: RowFunctionKind, fn: FluxFunction, members: MemberTypes): void {
   if (!(fn instanceof Closure)) return;
   checkColumns(kind, fn, members);
   // of missing columns the reference makes columns without a type
-  if (kind === "map" && isVectorized(fn) && lacksColumns(fn, members)) return;
+  const isOfColumns = kind === "map" && isVectorized(fn);
+  if (isOfColumns && lacksColumns(fn, members)) return;
   try {
-    checkOperandTypes(fn, members, kind === "state" || kind === "join");
+    checkOperandTypes(fn, members, isOfColumns);
   } catch (error) {
     throw rowError(kind, fn, error);
   }
