@@ -8,6 +8,13 @@ import { FluxTable, type GroupKey, TableBuilder } from "../tables/table.ts";
 import type { FluxColumnType } from "../values/column-type.ts";
 import { FluxError } from "../values/flux-error.ts";
 
+/** A table cannot have two columns of one label. @throws FluxError: the columns (of a key or a table) have the new label already */
+export function checkNew(label: string, columns: readonly { readonly label: string }[]): void {
+  if (columns.some((column) => column.label === label)) {
+    throw new FluxError(`table builder already has column with label ${label}`);
+  }
+}
+
 /** Tables by key. Columns of one label have to be of one type. */
 export class TableMerge {
   /** The only table of its key stays as it is. */

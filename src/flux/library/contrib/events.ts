@@ -4,6 +4,7 @@ import { eachTable } from "../../tables/stream.ts";
 import { durationNs, SECOND_NS } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { Duration, Time } from "../../values/value.ts";
+import { checkNew } from "../merge-tables.ts";
 import type { LibraryPackage } from "../native-call.ts";
 import { operator } from "../operator.ts";
 import { NO_UNITS } from "../universe/sequence.ts";
@@ -17,12 +18,13 @@ const duration = operator((call) => {
     eachTable(input, (table) => {
       const times = table.column(timeLabel);
       if (times === undefined) throw new FluxError(`column "${timeLabel}" does not exist`);
-      if (times.type !== "time") throw new FluxError(`time column "${timeLabel}" must be of type time, got ${times.type}`);
       const stops = table.column(stopLabel);
       if (given === null && stops === undefined) throw new FluxError(`column "${stopLabel}" does not exist`);
+      if (times.type !== "time") throw new FluxError(`time column "${timeLabel}" must be of type time, got ${times.type}`);
       if (given === null && stops!.type !== "time") {
         throw new FluxError(`stop column "${stopLabel}" must be of type time, got ${stops!.type}`);
       }
+      checkNew(label, table.columns);
       const at = (row: number): bigint => (times.get(row) instanceof Time ? (times.get(row) as Time).ns : 0n);
       const lastStop = table.rowCount === 0 ? undefined : stops?.get(table.rowCount - 1);
       const stop = given ?? (lastStop instanceof Time ? lastStop.ns : 0n);

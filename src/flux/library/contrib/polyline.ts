@@ -4,6 +4,7 @@ import { eachTable } from "../../tables/stream.ts";
 import { type FluxTable, TableBuilder } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { Time } from "../../values/value.ts";
+import { checkNew } from "../merge-tables.ts";
 import type { LibraryPackage } from "../native-call.ts";
 import { operator } from "../operator.ts";
 import { numbersOf } from "../universe/averages.ts";
@@ -96,6 +97,7 @@ function line(table: FluxTable, timeLabel: string, valueLabel: string, choose: (
   const [times, values] = [table.column(timeLabel), table.column(valueLabel)];
   if (times === undefined) throw new FluxError(`cannot find time column ${timeLabel}`);
   if (values === undefined) throw new FluxError(`cannot find column ${valueLabel}`);
+  for (const label of ["_time", "_value"]) checkNew(label, table.key.columns);
   if (times.type !== "time") throw new FluxError(`time column ${timeLabel} must be of type time, got ${times.type}`);
   if (!["int", "uint", "float"].includes(values.type)) {
     throw new FluxError(`rdp can work only on numerical types, got ${values.type}`);

@@ -21,7 +21,7 @@ const SAME = [
 const group = operator((call) => {
   const mode = call.string("mode");
   if (mode !== "extend") throw new FluxError(`invalid group mode "${mode}"; experimental.group requires mode "extend"`);
-  const columns = new Set(call.strings("columns"));
+  const columns = new Set(call.strings("columns").toSorted());
   return function* (input): Tables {
     const merge = new TableMerge();
     for (const table of input) {

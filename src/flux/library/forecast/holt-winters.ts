@@ -9,6 +9,7 @@ import { durationNs } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { Time } from "../../values/value.ts";
 import { constantColumns } from "../array/array.ts";
+import { checkNew } from "../merge-tables.ts";
 import { operator } from "../operator.ts";
 import { numbersOf } from "../universe/averages.ts";
 import { type Minimum, minimum } from "./simplex-search.ts";
@@ -47,6 +48,7 @@ export const holtWinters = operator((call) => {
         continue;
       }
       const { values, startNs, stopNs } = observations(table, column, timeColumn, intervalNs);
+      for (const label of ["_time", "_value"]) checkNew(label, table.key.columns);
       const hasPoints = values.length >= 2 && !(season >= 2 && values.length < season) && ahead > 0;
       const fitted = hasPoints ? yield* fit(values, season >= 2 ? season : 0, () => run.pause()) : null;
       const all = fitted === null ? new Float64Array(0) : forecast(values[0]!, fitted.at, new Float64Array(values.length + ahead));

@@ -51,11 +51,12 @@ class Join {
     const rights: FluxTable[] = [];
     for (const table of left) yield* this.gathered(table, "left", lefts);
     for (const table of right) yield* this.gathered(table, "right", rights);
+    checkPairs(lefts, rights);
     for (const [side, tables] of [
       ["left", lefts],
       ["right", rights],
     ] as const) {
-      if (tables.length === 0) throw new UnplacedError(`error preparing ${side} side of join: cannot join on an empty table`);
+      if (tables.every(({ isEmpty }) => isEmpty)) throw new UnplacedError(nothingOn(side));
     }
     const [noLeft, noRight] = [emptyTable(lefts), emptyTable(rights)];
     const rightOf = new Map(rights.map((table) => [table.key.text, table]));
@@ -75,7 +76,7 @@ class Join {
   private *gathered(table: FluxTable | null, side: Side, tables: FluxTable[]): Tables {
     if (table === null) yield null;
     else {
-      columnsOf(table, side, this.pairs);
+      if (!table.isEmpty) columnsOf(table, side, this.pairs);
       tables.push(table);
     }
   }
@@ -158,6 +159,27 @@ class Join {
       }
       rows.append(made);
     }
+  }
+}
+
+function nothingOn(side: Side): string {
+  return `error preparing ${side} side of join: cannot join on an empty table`;
+}
+
+/** What rows have is learnt from the first table with rows of each side. @throws FluxError: tables of one key meet before there is one */
+function checkPairs(lefts: readonly FluxTable[], rights: readonly FluxTable[]): void {
+  const firstWithRows = (tables: readonly FluxTable[]) => {
+    const at = tables.findIndex(({ isEmpty }) => !isEmpty);
+    return at < 0 ? tables.length : at;
+  };
+  const [firstLeft, firstRight] = [firstWithRows(lefts), firstWithRows(rights)];
+  if (firstLeft === 0 && firstRight === 0) return;
+  const placeOf = new Map(rights.map(({ key }, place) => [key.text, place]));
+  for (const [place, { key }] of lefts.entries()) {
+    const other = placeOf.get(key.text);
+    if (other === undefined) continue;
+    if (place < firstLeft) throw new FluxError(nothingOn("left"));
+    if (other < firstRight) throw new FluxError(nothingOn("right"));
   }
 }
 

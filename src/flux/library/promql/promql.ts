@@ -5,6 +5,7 @@ import { FluxTable, GroupKey } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { compileRegexp, regexpError } from "../../values/regexp.ts";
 import { Time } from "../../values/value.ts";
+import { checkNew } from "../merge-tables.ts";
 import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
 import { operator } from "../operator.ts";
 import { expanded } from "../regexp/regexp.ts";
@@ -35,6 +36,11 @@ function reduced(compute: (table: FluxTable) => number | null): NativeBody {
 }
 
 function valueRow(key: GroupKey, value: number | null): FluxTable {
+  try {
+    if (value !== null) checkNew("_value", key.columns);
+  } catch (error) {
+    throw error instanceof FluxError ? error.within("error appending value column") : error;
+  }
   const count = value === null ? 0 : 1;
   const columns = key.columns.map((column) => FluxColumn.constant(column.label, column.type, column.value, count));
   return new FluxTable(key, value === null ? columns : [...columns, FluxColumn.constant("_value", "float", value, 1)], count);
@@ -131,6 +137,7 @@ const promHistogramQuantile = operator((call) => {
   const valueLabel = call.string("valueColumn", "_value");
   return (input) =>
     eachTable(input, (table) => {
+      checkNew(valueLabel, table.key.columns);
       const [counts, bounds] = [table.column(countLabel), table.column(boundLabel)];
       if (counts === undefined) throw new FluxError(`table is missing count column "${countLabel}"`);
       if (counts.type !== "float") throw new FluxError(`count column "${countLabel}" must be of type float`);

@@ -343,7 +343,7 @@ function* aggregatedWindows(
 }
 
 function unsupportedWindows(aggregate: Aggregate, type: FluxColumnType, isStored: boolean): FluxError {
-  const error = unsupported(aggregate, type, isStored);
+  const error = unsupported(aggregate.name, type, isStored);
   return isStored ? error : new UnplacedError(`runtime error: ${error.message}`);
 }
 

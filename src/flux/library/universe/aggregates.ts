@@ -7,6 +7,7 @@ import { FluxTable } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
 import { FluxError, UnplacedError } from "../../values/flux-error.ts";
 import { Null, UInt, type Value } from "../../values/value.ts";
+import { checkNew } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { operator, streamOf } from "../operator.ts";
 import { AggregateOperation, RowsOperation } from "../plan/operations.ts";
@@ -80,14 +81,14 @@ function overFloats(name: string, compute: (values: Float64Array) => number | nu
   };
 }
 
-/** The sum of integers wraps, as `sum` does. */
+/** The sum of integers wraps, as `sum` does; next to nulls they are added as floats. */
 export const MEAN: Aggregate = {
   name: "mean",
   typeOf: toFloat,
   compute(column) {
     const values = floatsOf(column);
     if (values.length === 0) return Null.of("float");
-    if (column.type === "float" || isSafeSum(values)) return meanOf(values);
+    if (column.type === "float" || values.length < column.length || isSafeSum(values)) return meanOf(values);
     const sum = SUM.compute(column);
     return Number(sum instanceof UInt ? sum.value : sum) / values.length;
   },
@@ -240,13 +241,13 @@ export function aggregated(input: Tables, label: string, aggregate: Aggregate, s
     const type = aggregate.typeOf(column.type);
     // as recorded: there is no such group then
     if (type === null && stored === "groups") return null;
-    if (type === null) throw unsupported(aggregate, column.type, stored !== null);
+    if (type === null) throw unsupported(aggregate.name, column.type, stored !== null);
     return oneRow(table, FluxColumn.constant(label, type, aggregate.compute(column), 1), stored !== null);
   });
 }
 
 /** The error of an aggregate that there is not of the type. */
-export function unsupported({ name }: Aggregate, type: FluxColumnType, isStored: boolean): FluxError {
+export function unsupported(name: string, type: FluxColumnType, isStored: boolean): FluxError {
   if (!isStored) return new FluxError(`unsupported aggregate column type ${type}`);
   return new UnplacedError(`unsupported input type for ${name} aggregate: ${STORED_TYPES[type] ?? type}`);
 }
@@ -267,6 +268,7 @@ export const mode = operator(
     const label = call.string("column", "_value");
     return (input) =>
       eachTable(input, (table) => {
+        checkNew("_value", table.key.columns);
         const column = table.column(label);
         // as recorded, like `distinct`
         if (column === undefined) return oneRow(table, FluxColumn.constant("_value", "string", "", 1));

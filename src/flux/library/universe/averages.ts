@@ -142,10 +142,8 @@ export const exponentialMovingAverage = operator((call) => {
 /** The rows from the n-th on, with columns made of those that are there. */
 function rowsBehind(table: FluxTable, n: number, labels: readonly string[], make: (column: FluxColumn) => (number | null)[]): FluxTable {
   const behind = table.slice(Math.min(Math.max(0, n), table.rowCount), table.rowCount);
-  return labels.reduce((made, label) => {
-    const column = table.column(label);
-    return column === undefined ? made : made.set(floatColumn(label, make(column)));
-  }, behind);
+  const columns = table.columns.filter(({ label }) => labels.includes(label));
+  return columns.reduce((made, column) => made.set(floatColumn(column.label, make(column))), behind);
 }
 
 const zeroForNull = (value: number | null) => value ?? 0;
@@ -153,12 +151,14 @@ const zeroForNull = (value: number | null) => value ?? 0;
 export const chandeMomentumOscillator = operator((call) => {
   const n = call.int("n");
   const labels = call.strings("columns", ["_value"]);
-  const make = (column: FluxColumn) => momentum(numbersOf(column, "chande momentum oscillator").map(zeroForNull), positive(n));
+  const make = (column: FluxColumn) => {
+    const values = numbersOf(column, "chande momentum oscillator").map(zeroForNull);
+    return momentum(column.type === "float" ? stepsOf(values) : integerSteps(column), positive(n));
+  };
   return (input) => eachTable(input, (table) => rowsBehind(table, n, labels, make));
 });
 
-function momentum(values: readonly number[], n: number): number[] {
-  const steps = stepsOf(values);
+function momentum(steps: Float64Array, n: number): number[] {
   const up = windowSums(
     steps.map((step) => (step > 0 ? step : 0)),
     n,
@@ -174,6 +174,13 @@ function momentum(values: readonly number[], n: number): number[] {
 /** From each value to the next. */
 function stepsOf(values: readonly number[]): Float64Array {
   return Float64Array.from({ length: Math.max(0, values.length - 1) }, (_, i) => values[i + 1]! - values[i]!);
+}
+
+/** From each value to the next, in the column's own 64 bits: unsigned values only rise. Null is zero. */
+function integerSteps({ type, cells, mask, valid, length }: FluxColumn): Float64Array {
+  const wrap = type === "uint" ? BigInt.asUintN : BigInt.asIntN;
+  const at = (row: number) => (valid !== null && valid[row & mask] === 0 ? 0n : (cells as BigInt64Array)[row & mask]!);
+  return Float64Array.from({ length: Math.max(0, length - 1) }, (_, i) => Number(wrap(64, at(i + 1) - at(i))));
 }
 
 export const relativeStrengthIndex = operator((call) => {

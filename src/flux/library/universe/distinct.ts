@@ -4,6 +4,7 @@ import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxColumn } from "../../tables/column.ts";
 import { eachTable, type Tables } from "../../tables/stream.ts";
 import { FluxTable, GroupKey } from "../../tables/table.ts";
+import { checkNew } from "../merge-tables.ts";
 import { asInput, operator } from "../operator.ts";
 import { RowsOperation } from "../plan/operations.ts";
 import { reducedOr } from "../plan/reduced.ts";
@@ -54,6 +55,7 @@ function* distinctRows(rows: WindowRows, label: string): Generator<null, WindowR
 
 /** The values of the column, each once; one empty text without the column. */
 export function distinctTable(table: FluxTable, label: string): FluxTable {
+  checkNew("_value", table.key.columns);
   const column = table.column(label);
   if (column === undefined) return oneRow(table, FluxColumn.constant("_value", "string", "", 1));
   return withValues(table, column.take(Uint32Array.from(firstRows(column, 0, column.length))));
@@ -62,8 +64,6 @@ export function distinctTable(table: FluxTable, label: string): FluxTable {
 /** The columns of the key, and the values. */
 function withValues(table: FluxTable, column: FluxColumn): FluxTable {
   const values = column.labelled("_value");
-  const keys = table.key.columns
-    .filter((each) => each.label !== "_value")
-    .map(({ label: each, type, value }) => FluxColumn.constant(each, type, value, values.length));
+  const keys = table.key.columns.map(({ label: each, type, value }) => FluxColumn.constant(each, type, value, values.length));
   return new FluxTable(table.key, [...keys, values], values.length);
 }

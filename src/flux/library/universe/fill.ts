@@ -2,14 +2,15 @@
 import { columnTypeOfCell } from "../../tables/cell-type.ts";
 import { FluxColumn } from "../../tables/column.ts";
 import { ColumnBuilder } from "../../tables/column-builder.ts";
-import { eachTable, type Tables } from "../../tables/stream.ts";
+import { eachTable, type StreamNode, type Tables } from "../../tables/stream.ts";
 import { FluxTable } from "../../tables/table.ts";
 import { COLUMN_TYPES } from "../../values/column-type.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { isNull, kindOf, Null, type Value } from "../../values/value.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { operator, streamOf, type TableBody } from "../operator.ts";
-import { FillEmptyOperation } from "../plan/operations.ts";
+import { FillEmptyOperation, SelectorOperation } from "../plan/operations.ts";
+import { pushedState } from "./pushed.ts";
 
 const prepareFill = (call: NativeCall): TableBody => {
   const label = call.string("column", "_value");
@@ -59,8 +60,24 @@ function filled(table: FluxTable, label: string, value: Value | null): FluxTable
 }
 
 /** One row of the key's values and nulls in each table without rows. */
-export const fillEmpty: NativeBody = (call) =>
-  streamOf(call, [call.stream()], ([tables]) => filledEmpty(tables!), { operation: new FillEmptyOperation(), passesTables: true });
+export const fillEmpty: NativeBody = (call) => {
+  const input = call.stream();
+  const body = ([tables]: readonly Tables[]) => {
+    const made = filledEmpty(tables!);
+    return isStoredSelection(input) ? eachTable(made, withoutTime) : made;
+  };
+  return streamOf(call, [input], body, { operation: new FillEmptyOperation(), passesTables: true });
+};
+
+/** Whether the reference's storage selects a row of each window and fills the windows without rows: as recorded, it gives no times then. */
+function isStoredSelection({ operation, readers, inputs }: StreamNode): boolean {
+  if (!(operation instanceof SelectorOperation) || operation.column !== "_value" || readers > 1) return false;
+  return pushedState(inputs[0])?.isWindowed === true;
+}
+
+function withoutTime(table: FluxTable): FluxTable {
+  return table.with(table.columns.filter(({ label }) => label !== "_time"));
+}
 
 /** Tables without rows get a row of nulls. */
 export function filledEmpty(input: Tables): Tables {

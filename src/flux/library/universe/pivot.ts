@@ -19,8 +19,8 @@ export const pivot = operator((call) => {
   const rowKey = call.strings("rowKey");
   const columnKey = call.strings("columnKey");
   const valueColumn = call.string("valueColumn");
-  for (const label of rowKey) {
-    if (columnKey.includes(label)) throw new FluxError(`column name found in both rowKey and colKey: ${label}`);
+  for (const label of columnKey) {
+    if (rowKey.includes(label)) throw new FluxError(`column name found in both rowKey and colKey: ${label}`);
   }
   const source = call.stream();
   const isOfFields = rowKey.join() === "_time" && columnKey.join() === "_field" && valueColumn === "_value";

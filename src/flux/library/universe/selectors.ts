@@ -9,6 +9,7 @@ import { operator, streamOf } from "../operator.ts";
 import { RowsOperation, SelectorOperation } from "../plan/operations.ts";
 import { reducedOr } from "../plan/reduced.ts";
 import { type ByWindows, chosenRows, isOfWindow, WindowRows } from "../windows/window-rows.ts";
+import { unsupported } from "./aggregates.ts";
 import { PushedNode, pushedState, sinceEpoch } from "./pushed.ts";
 import { emptyLike } from "./shape.ts";
 
@@ -64,6 +65,8 @@ function selector(name: SelectorOperation["name"], choose: Choose): NativeBody {
         eachTable(input, (table) => {
           const column = table.column(label);
           if (column === undefined) throw missingColumn(label);
+          // the storage stops at the series; those before it are in the answer
+          if (!isChosenFrom(column) && state !== null) throw unsupported(name, column.type, true);
           if (!isChosenFrom(column)) {
             throw new FluxError(
               `invalid use of function: *universe.${name === "min" ? "Min" : "Max"}Selector has no implementation for type ${column.type}`,
@@ -74,13 +77,15 @@ function selector(name: SelectorOperation["name"], choose: Choose): NativeBody {
           const chosen = table.slice(row, row + 1);
           return name === "first" || state !== null ? chosen : withoutNulls(chosen);
         });
+      node.handsOn = label === "_value" && state !== null && !state.isWindowed;
       const reduce = input instanceof PushedNode && label === "_value" ? input.reduce : null;
       if (reduce === null) return select(tables!);
       return reducedOr(run, reduce, { fn: name, runs: null, ownTimes: true }, select, () => select(tables!));
     };
     const stored: typeof body = (inputs, run) => (label === "_value" ? sinceEpoch(input, body(inputs, run)) : body(inputs, run));
     const inStorage = () => label === "_value" && pushedState(input) !== null;
-    return streamOf(call, [input], stored, { operation: new SelectorOperation(name, label, byWindows), inStorage });
+    const node = streamOf(call, [input], stored, { operation: new SelectorOperation(name, label, byWindows), inStorage });
+    return node;
   };
 }
 

@@ -7,6 +7,7 @@ import type { FluxColumnType } from "../../values/column-type.ts";
 import { addDuration, durationNs, isZero, SECOND_NS } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { Duration, isNull, Null, Time, UInt, type Value } from "../../values/value.ts";
+import { checkNew } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { operator, streamOf } from "../operator.ts";
 import { RowsOperation } from "../plan/operations.ts";
@@ -18,13 +19,11 @@ const ONE_SECOND = new Duration(0n, SECOND_NS);
 const NUMBERS: readonly FluxColumnType[] = ["int", "uint", "float"];
 
 /** Columns of the labels, which have to be numbers; the error otherwise. */
-function numberColumns(table: FluxTable, labels: readonly string[], unsupported: (column: FluxColumn) => string): FluxColumn[] {
-  return labels.flatMap((label) => {
-    const column = table.column(label);
-    if (column === undefined) return [];
-    if (column.type === "int" || column.type === "uint" || column.type === "float") return [column];
-    throw new FluxError(unsupported(column));
-  });
+function numberColumns(table: FluxTable, labels: readonly string[], unsupported: (column: FluxColumn) => string): readonly FluxColumn[] {
+  const columns = table.columns.filter(({ label }) => labels.includes(label));
+  const wrong = columns.find(({ type }) => !NUMBERS.includes(type));
+  if (wrong !== undefined) throw new FluxError(unsupported(wrong));
+  return columns;
 }
 
 function plain(value: Value): number | bigint {
@@ -138,21 +137,22 @@ function addDifferences(builder: ColumnBuilder, column: FluxColumn, start: numbe
   let before: number | bigint | null = null;
   for (let row = start; row < end; row++) {
     const cell = column.get(row);
-    const isFirst = row === start;
+    const isShown = row > start || keepFirst;
     if (isNull(cell)) {
-      if (!isFirst || keepFirst) builder.appendNull();
+      if (isShown) builder.appendNull();
       continue;
     }
-    const value = plain(cell);
+    // as recorded: unsigned values count as integers of the same bits
+    const value = column.type === "uint" ? BigInt.asIntN(64, plain(cell) as bigint) : plain(cell);
     let made: Value = Null.of(builder.type);
     if (before !== null) {
       const step = typeof value === "number" ? value - (before as number) : BigInt.asIntN(64, value - (before as bigint));
       if (!nonNegative || step >= 0) made = step;
       // a counter that began anew; it does not count below zero
-      else if (initialZero && value >= 0) made = typeof value === "number" ? value : BigInt.asIntN(64, value);
-    } else if (initialZero && isFirst) made = typeof value === "number" ? 0 : 0n;
+      else if (initialZero && value >= 0) made = value;
+    } else if (initialZero && keepFirst) made = typeof value === "number" ? 0 : 0n;
     before = value;
-    if (!isFirst || keepFirst) builder.append(made);
+    if (isShown) builder.append(made);
   }
 }
 
@@ -330,6 +330,7 @@ export const elapsed = operator(
         if (times === undefined) throw new FluxError(`column "${timeColumn}" does not exist`);
         // as recorded: nothing has elapsed between other values
         if (times.type !== "time") return table.slice(0, 0);
+        checkNew(columnName, table.columns);
         const builder = new ColumnBuilder(columnName, "int", table.rowCount);
         addElapsed(builder, times, 0, table.rowCount, unit);
         return table.slice(Math.min(1, table.rowCount), table.rowCount).set(builder.build());
@@ -340,7 +341,7 @@ export const elapsed = operator(
     const { unit, timeColumn, columnName } = elapsedOf(call);
     const operation = new RowsOperation(function* (rows) {
       const times = isOfWindow(timeColumn) ? undefined : rows.column(timeColumn);
-      if (times?.type !== "time" || rows.table.key.has(columnName)) return null;
+      if (times?.type !== "time" || rows.column(columnName) !== undefined) return null;
       const kept = yield* chosenRows(rows, addLater);
       const made = times.labelled(columnName);
       return yield* withEach(

@@ -11,7 +11,7 @@ import { eachTable, gathered, type StreamNode, type TableOrder, type Tables } fr
 import { cellText, FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
 import { FluxError, PiecesError, UnplacedError } from "../../values/flux-error.ts";
 import { FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
-import { CollisionError, haveEqualColumns, inOneTable, PieceMerge, TableMerge } from "../merge-tables.ts";
+import { CollisionError, checkNew, haveEqualColumns, inOneTable, PieceMerge, TableMerge } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { inputErrorOf, located, marked, operator, streamOf } from "../operator.ts";
 import { DuplicateOperation } from "../plan/operations.ts";
@@ -377,9 +377,8 @@ export const keys = operator((call) => {
     );
 });
 
-function labelTable(given: GroupKey, column: string, labels: readonly string[]): FluxTable {
-  // the column takes the place of one of the key
-  const key = given.filter((label) => label !== column);
+function labelTable(key: GroupKey, column: string, labels: readonly string[]): FluxTable {
+  checkNew(column, key.columns);
   const builder = new TableBuilder(key);
   for (const { label, type } of key.columns) builder.column(label, type);
   builder.column(column, "string");
@@ -403,8 +402,8 @@ export const keyValues = operator((call) => {
     const sources = labels.flatMap((label) => table.column(label) ?? []);
     const first = sources[0]!;
     if (sources.some(({ type }) => type !== first.type)) throw new FluxError("keyColumns must all be the same type");
-    // these are made anew
-    const key = table.key.filter((label) => label !== "_key" && label !== "_value");
+    const { key } = table;
+    for (const label of ["_key", "_value"]) checkNew(label, key.columns);
     const builder = new TableBuilder(key);
     for (const { label, type } of key.columns) builder.column(label, type);
     builder.column("_key", "string");

@@ -1,8 +1,8 @@
 // States and hours: `stateTracking`, `hourSelection`.
-import type { FluxColumn } from "../../tables/column.ts";
+import { FluxColumn } from "../../tables/column.ts";
 import { ColumnBuilder } from "../../tables/column-builder.ts";
 import { eachTable } from "../../tables/stream.ts";
-import type { RowRecord } from "../../tables/table.ts";
+import type { FluxTable, RowRecord } from "../../tables/table.ts";
 import { DAY_NS, durationNs, floorDiv, SECOND_NS } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { locationOf } from "../../values/location.ts";
@@ -24,19 +24,20 @@ export const stateTracking = operator(
       eachTable(input, (table) => {
         if (!table.isEmpty) checkOperands("state", fn, new Map([["r", rowTypes(table)]]));
         const times = table.column(timeColumn);
-        if (times === undefined && !table.isEmpty) throw new FluxError(`column ${JSON.stringify(timeColumn)} does not exist`);
-        if (durationColumn !== "" && times !== undefined) checkTimes(times, timeColumn);
+        if (times === undefined) throw new FluxError(`column ${JSON.stringify(timeColumn)} does not exist`);
+        if (durationColumn !== "" && !table.isEmpty) checkTimes(times, timeColumn);
         const counts = new ColumnBuilder(countColumn, "int", table.rowCount);
         const durations = new ColumnBuilder(durationColumn, "int", table.rowCount);
         const row = rowRecord(table, fn);
         let count = 0n;
         let since: bigint | null = null;
-        let before: bigint | null = null;
+        // as recorded: before the first row is 1970
+        let before = 0n;
         for (row.row = 0; row.row < table.rowCount; row.row++) {
           const passes = test(row);
-          const now = times?.get(row.row);
+          const now = times.get(row.row);
           const ns = now instanceof Time ? now.ns : 0n;
-          if (durationColumn !== "" && before !== null && ns < before) throw new FluxError("got an out-of-order timestamp");
+          if (durationColumn !== "" && ns < before) throw new FluxError("got an out-of-order timestamp");
           before = ns;
           if (!passes) {
             count = 0n;
@@ -49,13 +50,22 @@ export const stateTracking = operator(
           since ??= ns;
           durations.append((ns - since) / unit);
         }
-        const counted = countColumn === "" ? table : table.set(counts.build());
-        return durationColumn === "" ? counted : counted.set(durations.build());
+        const counted = countColumn === "" ? table : withColumn(table, counts.build());
+        return durationColumn === "" ? counted : withColumn(counted, durations.build());
       });
   },
   "tables",
   { flow: "rows" },
 );
+
+/** The table with one more column. As recorded: a label that is there already is there twice, with the values that it had. */
+function withColumn(table: FluxTable, made: FluxColumn): FluxTable {
+  const { label } = made;
+  const found = table.column(label);
+  if (found === undefined) return table.set(made);
+  if (found.type !== "int" && found.type !== "time") throw new FluxError(`column ${JSON.stringify(label)} exists with type ${found.type}`);
+  return table.with([...table.columns, new FluxColumn(label, "int", found.cells, found.valid, found.length, found.mask)]);
+}
 
 /** @returns whether a row passes. A null does not. */
 function rowTest(fn: FluxFunction): (row: RowRecord) => boolean {

@@ -7,6 +7,7 @@ import { durationNs, SECOND_NS } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { fixedText } from "../../values/text.ts";
 import { Duration, kindOf, Null, Time } from "../../values/value.ts";
+import { checkNew } from "../merge-tables.ts";
 import type { NativeCall } from "../native-call.ts";
 import { operator } from "../operator.ts";
 import { RowsOperation } from "../plan/operations.ts";
@@ -59,14 +60,15 @@ export const histogram = operator((call) => {
     return bin;
   });
   bins.sort((a, b) => a - b);
-  if (upperBound === countColumn) throw new FluxError("upperBoundColumn and countColumn must differ");
   return (input, { use }) =>
     eachTable(input, (table) => {
-      for (const label of [upperBound, countColumn]) {
-        if (table.key.has(label)) throw new FluxError(`column ${JSON.stringify(label)} is part of the group key`);
-      }
       const values = valuesOf(table, column);
       const builder = new TableBuilder(table.key);
+      for (const { label, type } of table.key.columns) builder.column(label, type);
+      for (const label of [upperBound, countColumn]) {
+        checkNew(label, builder.columns);
+        builder.column(label, "float");
+      }
       use.checkCells(bins.length * (table.key.columns.length + 2));
       use.work(values.length);
       const total = isNormalized ? values.length : 1;
@@ -96,6 +98,7 @@ export const histogramQuantile = operator((call) => {
     );
   return (input) =>
     eachTable(input, (table) => {
+      checkNew(valueColumn, table.key.columns);
       const counts = floatColumnOf(table, countColumn, "count");
       const bounds = floatColumnOf(table, upperBound, "upper bound");
       const buckets = Array.from({ length: table.rowCount }, (_, row) => {
@@ -138,6 +141,7 @@ export const covariance = operator((call) => {
   if (labels.length !== 2) throw new FluxError("must provide exactly two columns");
   return (input) =>
     eachTable(input, (table) => {
+      checkNew(target, table.key.columns);
       const [x, y] = labels.map((label) => {
         const column = table.column(label);
         if (column === undefined) throw new FluxError(`specified column does not exist in table: ${label}`);
@@ -263,8 +267,9 @@ function pointsOf(times: FluxColumn, column: FluxColumn): Points {
   const distances = new Float64Array(length);
   const values = new Float64Array(length);
   let count = 0;
-  let high = Number.NEGATIVE_INFINITY;
-  let low = 0;
+  // as recorded: times begin in 1970; the first row is behind nothing
+  let high = 0;
+  let low = -1;
   for (let row = 0; row < length; row++) {
     const at = 2 * (row & timesMask);
     const ownHigh = halves[at + 1]!;
