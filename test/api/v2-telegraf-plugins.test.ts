@@ -50,3 +50,15 @@ test("each configuration is TOML of its plugin alone, and can be kept", async ()
   const kept = await ask(server, "POST", "/api/v2/telegrafs", "tok", { orgID, name: "all", config });
   expect([kept.status, kept.body.config]).toEqual([201, config]);
 });
+
+test("of a list of plugins and a configuration the plugins count", async () => {
+  const make = (more: object) => ask(server, "POST", "/api/v2/telegrafs", "tok", { orgID, name: "both", ...more });
+  const config = "[[inputs.mem]]";
+  const listed = await make({ config, plugins: [{ type: "input", name: "cpu" }] });
+  expect(Object.keys(parse(listed.body.config))).toEqual(["agent", "inputs"]);
+  expect(parse(listed.body.config)["inputs"]).toHaveProperty("cpu");
+  for (const given of [config, ""]) expect(Object.keys(parse((await make({ config: given, plugins: [] })).body.config))).toEqual(["agent"]);
+  const refused = await make({ config, plugins: [{ type: "x", name: "y" }] });
+  expect([refused.status, refused.body.message]).toEqual([400, "unsupported telegraf plugin type x"]);
+  expect((await make({ config, plugins: null })).body.config).toBe(config);
+});

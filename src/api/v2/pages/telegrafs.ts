@@ -119,7 +119,8 @@ function contentOf(body: Static<typeof TelegrafBody>): Omit<Telegraf, "id" | "or
   const whole = plugins?.map(({ name = "", type = "", comment, description = "", config = {} }) => {
     return { name, type, comment: comment ?? description, config };
   });
-  const config = body.config ?? (whole === undefined ? "" : configOf(agent?.collectionInterval, whole));
+  // of both the plugins count, also where there are none
+  const config = whole === undefined ? (body.config ?? "") : configOf(agent?.collectionInterval, whole);
   const isGiven = Object.keys(metadata).length > 0;
   return { orgID, name, description, config, metadata: isGiven ? metadata : { buckets: bucketsOf(config) } };
 }
