@@ -33,6 +33,12 @@ export function readDuration(spec: SpecReader, name: string): string {
   return clockText(read.isNegative ? -ns : ns);
 }
 
+/** Of a check: "" for what is negative or has fractions, as its clock text is read once more. */
+export function readWholeDuration(spec: SpecReader, name: string): string {
+  const text = readDuration(spec, name);
+  return /[-.]/.test(text) ? "" : text.replace("µ", "u");
+}
+
 /** `90s` as `1m30s`, as exports have it. */
 export function exportedPeriod(text: string): string {
   const parts = readParts(text)?.parts;

@@ -92,19 +92,22 @@ export class SpecReader {
     return this.text(name).trim().toLowerCase();
   }
 
-  /** The display name; default: the name in the metadata. Its least length is in bytes. */
+  /** Default: the name in the metadata. */
   displayName(metaName: string): string {
-    const name = this.name("name") || metaName;
+    return this.name("name") || metaName;
+  }
+
+  /** Display names of some kinds have a least length, in bytes. */
+  requireLength(name: string): void {
     const isShort = Buffer.byteLength(name) < NAME_LENGTH_MIN && HAVE_LONG_NAMES.has(this.reading.kind);
     if (isShort) this.issue("name", `must be a string of at least ${NAME_LENGTH_MIN} chars in length`);
-    return name;
   }
 
   secret(name: string): SecretValue {
     const value = this.members[name];
     if (isMembers(value) && isMembers(value["secretRef"])) {
-      const key = value["secretRef"]["key"];
-      if (typeof key !== "string" || key === "") return null;
+      const key = secretKeyIn(value);
+      if (key === null) return null;
       this.reading.secretKeys.push(key);
       return { key };
     }
@@ -119,6 +122,12 @@ export class SpecReader {
   number(name: string): number {
     const value = this.members[name];
     return typeof value === "number" ? value : 0;
+  }
+
+  /** Without its fraction. Null: no number. */
+  whole(name: string): number | null {
+    const value = this.members[name];
+    return typeof value === "number" ? Math.trunc(value) : null;
   }
 
   /** False: absent, or another value. */
@@ -185,12 +194,20 @@ export class SpecReader {
   }
 
   private referred(member: string, value: unknown, env = this.reading.env): string {
+    // a secret is no name, but it is needed
+    const secretKey = secretKeyIn(value);
+    if (secretKey !== null) this.reading.secretKeys.push(secretKey);
     const reference = referenceIn(value, env);
     if (reference === null) return textIn(value) ?? "";
     const resourceField = pathText([...this.path.slice(1), { name: member, index: null }]);
     this.reading.references.push({ resourceField, valueType: "", ...reference });
     return namedBy(reference);
   }
+}
+
+/** Null: no secret, or one without a key. */
+function secretKeyIn(value: unknown): string | null {
+  return isMembers(value) && isMembers(value["secretRef"]) ? nameIn(value["secretRef"]["key"]) : null;
 }
 
 /** Null: no reference, or one without a key. */

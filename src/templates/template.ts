@@ -1,7 +1,7 @@
 // A template as a whole: its validated resources and its errors.
 import { TsdbError } from "../model/errors.ts";
 import type { Steps } from "../model/steps.ts";
-import type { Issue } from "./issue.ts";
+import { asShown, type Issue } from "./issue.ts";
 import { type CheckSpec, type EndpointSpec, type RuleSpec, readCheck, readEndpoint, readRule } from "./kinds/alerts.ts";
 import { type DashboardSpec, readDashboard, readTelegraf, type TelegrafSpec } from "./kinds/dashboard.ts";
 import { type BucketSpec, type LabelSpec, readBucket, readLabel } from "./kinds/plain.ts";
@@ -26,19 +26,6 @@ export interface Resource<S extends Spec = Spec> {
   readonly spec: S;
 }
 
-/** With a label: which of the list it is, and whether the label is one of an earlier one. */
-interface Association {
-  readonly at: number;
-  readonly label: string;
-  /** In messages: a reference has no name there. */
-  readonly shown: string;
-  readonly isAgain: boolean;
-}
-
-interface ReadResource extends Resource {
-  readonly associated: readonly Association[];
-}
-
 export interface Template {
   /** By the names in their metadata. */
   readonly resources: readonly Resource[];
@@ -47,7 +34,7 @@ export interface Template {
 
 const API_VERSIONS: ReadonlySet<string> = new Set(["influxdata.com/v2alpha1", "influxdata.com/v2alpha2"]);
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-const NAME_LENGTH_MAX = 63;
+const NAME_BYTES_MAX = 63;
 /** Where references to the environment may name a resource. */
 const META_NAME = "metadata.name";
 const ASSOCIATIONS_MAX = 5000;
@@ -58,113 +45,140 @@ const NAME_RULE =
 /** Reads and validates the objects of all templates of a request together, one per step. @throws TsdbError unprocessable for too many
  *  objects */
 export function* templateSteps(objects: readonly TemplateObject[], env: ReadonlyMap<string, EnvValue>): Steps<Template> {
-  const issues: Issue[] = [];
-  const names = new Set<string>();
-  const resources: (ReadResource & { readonly index: number })[] = [];
-  for (const [index, object] of objects.entries()) {
-    const found = readResource(object, index, env, issues);
-    if (found === null) continue;
-    const key = `${categoryOf(found.kind)} ${found.metaName}`;
-    if (names.has(key)) issues.push(atName(object.kind, index, `duplicate name: ${found.metaName}`));
-    names.add(key);
-    resources.push({ ...found, index });
+  const reading: TemplateReading = { env, issues: [], names: new Set(), displayed: new Set(), labels: new Map(), endpoints: new Set() };
+  const resources: { readonly index: number; readonly resource: Resource }[] = [];
+  let associations = 0;
+  const order = (kind: string) => FIRST_KINDS.indexOf(kind) + 1 || FIRST_KINDS.length + 1;
+  const inOrder = [...objects.entries()].sort(([, a], [, b]) => order(a.kind) - order(b.kind));
+  for (const [index, object] of inOrder) {
+    const resource = readResource(object, index, reading);
+    if (resource === null) continue;
+    associations += resource.labels.length;
+    resources.push({ index, resource });
     yield;
   }
-  const associations = resources.reduce((sum, { labels }) => sum + labels.length, 0);
   if (associations > ASSOCIATIONS_MAX) {
     throw new TsdbError(
       "unprocessable",
       `a request has at most ${ASSOCIATIONS_MAX} associations with labels, this one has ${associations}`,
     );
   }
-  // the first of several with the same name
-  const named = new Map([...resources].reverse().map((resource) => [`${categoryOf(resource.kind)} ${resource.metaName}`, resource]));
-  const displayed = new Set<string>();
-  for (const { kind, index, associated, name, metaName, spec } of resources) {
-    for (const { at, label, shown, isAgain } of associated) {
-      const found = named.get(`Label ${label}`);
-      if (found !== undefined && !isAgain) continue;
-      const reason =
-        found === undefined
-          ? `label ${JSON.stringify(shown)} does not exist in pkg`
-          : `duplicate nested label: ${JSON.stringify(found.name)}`;
-      issues.push(issueAt(kind, index, ["associations"], [at], reason));
-    }
-    if (spec.category === "NotificationRule") {
-      const endpoint = named.get(`NotificationEndpoint ${spec.endpointName}`);
-      if (endpoint === undefined && spec.hasEndpointName) {
-        const reason = `notification endpoint ${JSON.stringify(spec.endpointName)} does not exist in pkg`;
-        issues.push(issueAt(kind, index, ["spec", "endpointName"], [null, null], reason));
-      }
-    }
-    const key = `${spec.category} ${name}`;
-    const isFirst = named.get(`${spec.category} ${metaName}`)?.index === index;
-    if (!isFirst || !HAVE_UNIQUE_NAMES.has(spec.category)) continue;
-    if (displayed.has(key)) issues.push(issueAt(kind, index, ["spec", "name"], [null, null], `duplicate name: ${name}`));
-    displayed.add(key);
-  }
-  return { resources: resources.map(({ index: _, associated: __, ...resource }) => resource).sort(byMetaName), issues };
+  resources.sort((a, b) => byMetaName(a.resource, b.resource) || a.index - b.index);
+  return { resources: resources.map(({ resource }) => resource), issues: asShown(reading.issues) };
 }
 
+/** Read before all others, which refer to labels and endpoints. Of several with one name the first of this order counts. */
+const FIRST_KINDS: readonly string[] = [
+  "Label",
+  "NotificationEndpointHTTP",
+  "NotificationEndpointPagerDuty",
+  "NotificationEndpointSlack",
+  "CheckThreshold",
+] satisfies TemplateKind[];
 /** Categories whose resources are found by their name. */
-const HAVE_UNIQUE_NAMES: ReadonlySet<Category> = new Set(["Bucket", "Check", "Label", "NotificationEndpoint", "Variable"]);
+const HAVE_UNIQUE_NAMES: ReadonlySet<Category> = new Set(["Bucket", "Label", "NotificationEndpoint", "Variable"]);
 
-function readResource(
-  { apiVersion, kind, metadata, spec }: TemplateObject,
-  index: number,
-  env: ReadonlyMap<string, EnvValue>,
-  issues: Issue[],
-): ReadResource | null {
+/** What is known so far. */
+interface TemplateReading {
+  readonly env: ReadonlyMap<string, EnvValue>;
+  readonly issues: Issue[];
+  /** Categories with names in metadata. */
+  readonly names: Set<string>;
+  /** Categories with display names, where these are unique. */
+  readonly displayed: Set<string>;
+  /** Display names of the labels, by those in their metadata. */
+  readonly labels: Map<string, string>;
+  /** Names in metadata. */
+  readonly endpoints: Set<string>;
+}
+
+/** Null: nothing of it counts. */
+function readResource({ apiVersion, kind, metadata, spec }: TemplateObject, index: number, template: TemplateReading): Resource | null {
+  const { env, issues } = template;
   if (!isKind(kind)) {
     const isAbsent = kind === "";
     issues.push(issueAt(isAbsent ? "unknown" : kind, index, ["kind"], [null], isAbsent ? "invalid kind" : "unsupported kind provided"));
     return null;
   }
-  const { written, metaName, reference } = metaNameOf(metadata, env);
-  const isKnownVersion = API_VERSIONS.has(apiVersion);
-  if (!isKnownVersion) {
+  if (!API_VERSIONS.has(apiVersion)) {
     const reason = `invalid API version provided ${JSON.stringify(apiVersion.slice(0, 64))}; must be 1 in [${[...API_VERSIONS].join(", ")}]`;
     issues.push(issueAt(kind, index, ["apiVersion"], [null], reason));
+    return null;
   }
-  const hasName = NAME.test(written) && written.length <= NAME_LENGTH_MAX;
-  if (!hasName) issues.push(atName(kind, index, `name ${JSON.stringify(written.slice(0, 256))} is invalid; ${NAME_RULE}`));
-  if (!isKnownVersion || !hasName) return null;
+  const { written, metaName, reference } = metaNameOf(metadata, env);
+  const faults = nameFaults(written);
+  if (faults.length > 0) {
+    issues.push(atName(kind, index, `name ${JSON.stringify(written.slice(0, 256))} is invalid; ${faults.join("; ")}`));
+    return null;
+  }
+  const category = categoryOf(kind);
+  if (!addNew(template.names, `${category} ${metaName}`)) {
+    issues.push(atName(kind, index, `duplicate name: ${metaName}`));
+    return null;
+  }
   const references: EnvReference[] = reference === null ? [] : [reference];
   const [secretKeys, secretEnvKeys]: [string[], string[]] = [[], []];
   const reading: Reading = { kind, metaName, index, env, issues, references, secretKeys, secretEnvKeys };
   const reader = new SpecReader(reading, spec);
-  const read = readSpec(reader, kind, apiVersion);
-  const name = read.category === "Task" && read.name !== null ? read.name : reader.displayName(metaName);
+  const uniqueName = HAVE_UNIQUE_NAMES.has(category) ? reader.displayName(metaName) : null;
+  if (uniqueName !== null) {
+    if (!addNew(template.displayed, `${category} ${uniqueName}`)) {
+      issues.push(issueAt(kind, index, ["spec", "name"], [null, null], `duplicate name: ${metaName}`));
+      return null;
+    }
+    reader.requireLength(uniqueName);
+  }
+  const read = readSpec(reader, kind, apiVersion, template.endpoints);
+  const name = uniqueName ?? (read.category === "Task" && read.name !== null ? read.name : reader.displayName(metaName));
+  if (uniqueName === null) reader.requireLength(name);
+  if (category === "Label") template.labels.set(metaName, name);
+  if (category === "NotificationEndpoint") template.endpoints.add(metaName);
   const description = reader.text("description");
   // labels have none: theirs are not read
-  const associated = kind === "Label" ? [] : readAssociations(reader, kind, index, issues);
-  const labels = [...new Set(associated.map(({ label }) => label))];
+  const labels = kind === "Label" ? [] : readAssociations(reader, kind, index, template);
   // for the same key, the one nearer to the root
   const order = ({ envRefKey, resourceField }: EnvReference) => `${envRefKey}\0${resourceField.split(".").length}`;
   const sorted = references.toSorted((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0));
   const secrets = [...new Set(secretKeys)];
-  return { kind, metaName, name, description, labels, associated, references: sorted, secretKeys: secrets, secretEnvKeys, spec: read };
+  return { kind, metaName, name, description, labels, references: sorted, secretKeys: secrets, secretEnvKeys, spec: read };
 }
 
-/** Associations with other kinds than labels are possible, and mean nothing. */
-function readAssociations(reader: SpecReader, kind: TemplateKind, index: number, issues: Issue[]): Association[] {
-  const seen = new Set<string>();
-  return reader.list("associations").flatMap((each, at) => {
+/** False: it is there already. */
+function addNew(names: Set<string>, name: string): boolean {
+  if (names.has(name)) return false;
+  names.add(name);
+  return true;
+}
+
+function nameFaults(name: string): string[] {
+  const isLong = Buffer.byteLength(name) > NAME_BYTES_MAX;
+  return [...(isLong ? [`must be no more than ${NAME_BYTES_MAX} characters`] : []), ...(NAME.test(name) ? [] : [NAME_RULE])];
+}
+
+/** The labels. Associations with other kinds are possible, and mean nothing. */
+function readAssociations(reader: SpecReader, kind: TemplateKind, index: number, { labels, issues }: TemplateReading): string[] {
+  const associated = new Set<string>();
+  for (const [at, each] of reader.list("associations").entries()) {
     const other = each.text("kind");
     if (!isKind(other)) {
       const isText = typeof each.raw("kind") === "string";
       const reason = other !== "" ? "unsupported kind provided" : isText ? "invalid kind" : "no kind provided";
       issues.push(issueAt(kind, index, ["associations", "kind"], [at, null], reason));
     }
-    if (other !== "Label") return [];
+    if (other !== "Label") continue;
     const { text: label, isReference } = each.label("name");
-    const isAgain = seen.has(label);
-    seen.add(label);
-    return [{ at, label, shown: isReference ? "" : label, isAgain }];
-  });
+    const name = labels.get(label);
+    const isAgain = !addNew(associated, label);
+    if (name !== undefined && !isAgain) continue;
+    // a reference has no name there
+    const shown = JSON.stringify(isReference ? "" : label);
+    const reason = name === undefined ? `label ${shown} does not exist in pkg` : `duplicate nested label: ${JSON.stringify(name)}`;
+    issues.push(issueAt(kind, index, ["associations"], [at], reason));
+  }
+  return [...associated];
 }
 
-function readSpec(reader: SpecReader, kind: TemplateKind, apiVersion: string): Spec {
+function readSpec(reader: SpecReader, kind: TemplateKind, apiVersion: string, endpoints: ReadonlySet<string>): Spec {
   switch (categoryOf(kind)) {
     case "Bucket":
       return readBucket(reader);
@@ -175,7 +189,7 @@ function readSpec(reader: SpecReader, kind: TemplateKind, apiVersion: string): S
     case "NotificationEndpoint":
       return readEndpoint(reader, kind);
     case "NotificationRule":
-      return readRule(reader);
+      return readRule(reader, endpoints);
     case "Variable":
       return readVariable(reader);
     case "Task":

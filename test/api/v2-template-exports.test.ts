@@ -49,3 +49,14 @@ test("by their names", async () => {
   expect(await named("Label", "other")).toEqual([]);
   expect(await named("Dashboard", "other")).toEqual({ code: "not found", message: 'no dashboards found for name "other"' });
 });
+
+test("an empty id of a stack is none; a resource needs a kind, and an id or a name", async () => {
+  const exported = async (body: object) => {
+    const { status, body: answer } = await ask(server, "POST", "/api/v2/templates/export", "tok", body);
+    return [status, answer.message];
+  };
+  expect(await exported({ stackID: "" })).toEqual([422, "at least 1 resource, 1 org id, or stack id must be provided"]);
+  expect(await exported({ stackID: "", resources: [{ kind: "Label", name: "none" }] })).toEqual([200, undefined]);
+  expect(await exported({ resources: [{}] })).toEqual([400, "invalid kind"]);
+  expect(await exported({ resources: [{ kind: "Label" }] })).toEqual([400, "must provide an ID or name"]);
+});

@@ -157,14 +157,102 @@ test("what a plan shows and cannot be made fails when it is applied", async () =
 });
 
 test.each([
-  ["Task", { every: "-1h", query: QUERY }, "tasks", "invalid options: missing required option: cron or every"],
-  ["CheckDeadman", { ...CHECK, every: "-1m", timeSince: "90s", staleTime: "5m", level: "CRIT" }, "checks", "Check Every can't be empty"],
-  ["CheckDeadman", { ...CHECK, offset: "-1m", timeSince: "90s", staleTime: "5m", level: "CRIT" }, "checks", "Check Offset can't be empty"],
-])("%s: a negative period is shown by a plan, and none when it is applied", async (kind, spec, list, message) => {
+  ["Task", { every: "-1h", query: QUERY }, "tasks", "-1h0m0s", "invalid options: missing required option: cron or every"],
+  [
+    "CheckDeadman",
+    { ...CHECK, every: "-1m", timeSince: "90s", staleTime: "5m", level: "CRIT" },
+    "checks",
+    "",
+    "Check Every can't be empty",
+  ],
+  [
+    "CheckDeadman",
+    { ...CHECK, offset: "-1m", timeSince: "90s", staleTime: "5m", level: "CRIT" },
+    "checks",
+    "",
+    "Check Offset can't be empty",
+  ],
+])("%s: a negative period is none when it is applied; a plan shows it for tasks alone", async (kind, spec, list, shown, message) => {
   const template = of([object(kind, "minus", spec)]);
   const dry = await apply({ ...template, dryRun: true });
   const { every, offset } = dry.body.diff[list][0].new;
-  expect([dry.status, [every, offset].some((each) => /^-1[hm]0/.test(each))]).toEqual([200, true]);
+  expect([dry.status, [every, offset].includes(shown)]).toEqual([200, true]);
   const applied = await apply(template);
   expect([applied.status, applied.body.message.endsWith(`: ${message}"`)]).toEqual([500, true]);
+});
+
+const chart = (kind: string, more: object) => ({
+  ...{ kind, width: 1, height: 1, axes: ["x", "y"].map((name) => ({ name })), ...more },
+  colors: ["min", "max"].map((type) => ({ type, hex: "#123456" })),
+});
+const shownChart = async (kind: string, more: object) =>
+  (await apply(of([object("Dashboard", "dd", { charts: [chart(kind, more)] })], { dryRun: true }))).body.diff.dashboards[0].new.charts[0]
+    .properties;
+
+test("places after the point are whole numbers, and other values are none", async () => {
+  for (const kind of ["Single_Stat", "Gauge", "Table", "Single_Stat_Plus_Line"]) {
+    expect([kind, (await shownChart(kind, { decimalPlaces: 2.7 })).decimalPlaces]).toEqual([kind, { isEnforced: true, digits: 2 }]);
+  }
+  for (const decimalPlaces of ["2", true, {}, [], null]) {
+    expect((await shownChart("Gauge", { decimalPlaces })).decimalPlaces).toEqual({ isEnforced: false, digits: 0 });
+  }
+});
+
+test("lines with a single number have no format of times, other charts have theirs", async () => {
+  const formats = ["Single_Stat_Plus_Line", "XY", "Table", "Scatter"].map((kind) => shownChart(kind, { timeFormat: "HH", geom: "line" }));
+  expect((await Promise.all(formats)).map(({ timeFormat }) => timeFormat)).toEqual(["", "HH", "HH", "HH"]);
+});
+
+test("secrets that are needed: of names too, and given ones only when they are applied", async () => {
+  const secretRef = (key: unknown) => ({ secretRef: { key } });
+  const missing = async (spec: object, more: object) =>
+    (await apply(of([object("NotificationEndpointSlack", "e", { url: "http://localhost/", ...spec })], more))).body;
+  const [named, held] = [{ name: secretRef("s") }, { token: secretRef("s") }];
+  for (const spec of [named, held]) {
+    expect((await missing(spec, { dryRun: true })).summary.missingSecrets).toEqual(["s"]);
+    expect((await missing(spec, { dryRun: true, secrets: { s: "v" } })).summary.missingSecrets).toEqual(["s"]);
+  }
+  expect((await missing({ name: secretRef(5) }, { dryRun: true })).summary.missingSecrets).toEqual(["5"]);
+  const made = await missing(named, { secrets: { s: "v" } });
+  expect(made.summary.missingSecrets).toEqual([]);
+  await remove(made.stackID);
+});
+
+test("a plan shows of an endpoint the secrets that its type has", async () => {
+  const secrets = Object.fromEntries(["token", "username", "password"].map((name) => [name, { secretRef: { key: name } }]));
+  const shown = async (type: string) => {
+    const http = object("NotificationEndpointHTTP", "e", { url: "http://localhost/", method: "GET", type, ...secrets });
+    const { token, username, password } = (await apply(of([http], { dryRun: true }))).body.diff.notificationEndpoints[0].new;
+    return [token, username, password];
+  };
+  expect(await shown("none")).toEqual(["", "", ""]);
+  expect(await shown("basic")).toEqual(["", "secret: username", "secret: password"]);
+  expect(await shown("bearer")).toEqual(["secret: token", "", ""]);
+});
+
+test.each([
+  ["-1h", ""],
+  ["1us", "1us"],
+  ["1500us", ""],
+  ["1s500ms", ""],
+  ["90m", "1h30m0s"],
+])("a check with %s", async (length, text) => {
+  const lengths = { every: length, offset: length, timeSince: length, staleTime: length };
+  const { diff } = (await apply(of([object("CheckDeadman", "c", { ...CHECK, ...lengths })], { dryRun: true }))).body;
+  expect(diff.checks[0].new).toMatchObject({ every: text, offset: text, timeSince: text, staleTime: text });
+});
+
+test("sources of one template are one; an action needs a kind", async () => {
+  const first = { contents: [object("Label", "l1", { name: "first" })], sources: ["a", "b"] };
+  const second = { contents: [object("Label", "l2", { name: "second" })], sources: ["c"] };
+  expect((await apply({ dryRun: true, template: second, templates: [first] })).body.sources).toEqual(["a; b", "c"]);
+  for (const [properties, reason] of [
+    [{}, "invalid kind"],
+    [null, "invalid kind"],
+    [{ kind: "" }, "invalid kind"],
+    [{ kind: "x" }, "unsupported kind provided"],
+  ]) {
+    const { body } = await apply({ dryRun: true, template: first, actions: [{ action: "skipResource", properties }] });
+    expect(body.message).toBe(`invalid kind for actions[0] "skipResource": ${reason}`);
+  }
 });

@@ -98,8 +98,9 @@ class ChartReader {
         return {
           ...{ ...common, axes: recordAxes(axes), staticLegend: this.staticLegend(), colors, ...fixes },
           ...{ decimalPlaces: this.decimalPlaces(), ...note, ...this.ticks("x"), ...this.ticks("y") },
-          ...{ shadeBelow: spec.boolean("shade"), position: this.position(), timeFormat: text("timeFormat") },
-          ...{ hoverDimension: text("hoverDimension"), ...this.legend() },
+          ...{ shadeBelow: spec.boolean("shade"), position: this.position() },
+          // the format of times is not stored, as recorded
+          ...{ timeFormat: "", hoverDimension: text("hoverDimension"), ...this.legend() },
         };
       case "band":
         return {
@@ -181,7 +182,8 @@ class ChartReader {
   }
 
   private decimalPlaces(): object {
-    return { isEnforced: this.spec.has("decimalPlaces"), digits: this.spec.number("decimalPlaces") };
+    const digits = this.spec.whole("decimalPlaces");
+    return { isEnforced: digits !== null, digits: digits ?? 0 };
   }
 
   private geometry(): string {

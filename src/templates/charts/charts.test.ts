@@ -21,6 +21,8 @@ const FLAT = {
 };
 const { yCol: _y, generateYAxisTicks: _g, yTotalTicks: _t, yTickStart: _s, yTickStep: _p, ...X_TICKS } = TICKS;
 const LINE = { ...AXES, ...COLORS, ...NOTE, ...TICKS, ...LEGEND, timeFormat: "HH", hoverDimension: "xy", staticLegend: {} };
+/** Of times, which lines with a single number lose. */
+const { timeFormat: _f, ...LINE_WITHOUT_FORMAT } = LINE;
 
 const CHARTS: readonly (readonly [string, object])[] = [
   ["Band", { ...LINE, geom: "step", upperColumn: "u", mainColumn: "m", lowerColumn: "l" }],
@@ -47,7 +49,7 @@ const CHARTS: readonly (readonly [string, object])[] = [
       ...{ binCount: 3, fillColumns: ["a", "b"] },
     },
   ],
-  ["Single_Stat_Plus_Line", { ...LINE, position: "overlaid", shade: true, prefix: "p", suffix: "s", decimalPlaces: 2 }],
+  ["Single_Stat_Plus_Line", { ...LINE_WITHOUT_FORMAT, position: "overlaid", shade: true, prefix: "p", suffix: "s", decimalPlaces: 2 }],
   ["Mosaic", { ...FLAT, ...X_TICKS, hoverDimension: "x", ySeriesColumns: ["a"], yLabelColumns: ["b"], yLabelColumnSeparator: "," }],
   ["Scatter", { ...FLAT, ...TICKS }],
   ["Single_Stat", { ...COLORS, ...NOTE, prefix: "p", suffix: "s", tickPrefix: "t", tickSuffix: "u", decimalPlaces: 1 }],

@@ -5,7 +5,7 @@ import { type StatusRule, TAG_OPERATORS, type TagRule } from "../../alerts/rule.
 import type { Status } from "../../metadata/store/kinds.ts";
 import { near } from "../../model/errors.ts";
 import type { TemplateKind } from "../kinds.ts";
-import { NO_DURATION, readDuration } from "../periods.ts";
+import { NO_DURATION, readDuration, readWholeDuration } from "../periods.ts";
 import type { SecretValue, SpecReader } from "../spec-reader.ts";
 
 export interface CheckSpec {
@@ -43,8 +43,6 @@ export interface RuleSpec {
   readonly status: Status;
   /** The name in the endpoint's metadata. */
   readonly endpointName: string;
-  /** False is an issue. */
-  readonly hasEndpointName: boolean;
   readonly channel: string;
   readonly every: string;
   readonly offset: string;
@@ -62,7 +60,7 @@ const AUTH_METHODS: readonly string[] = ["basic", "bearer", "none"];
 /** Errors are collected in the reader. */
 export function readCheck(spec: SpecReader, kind: TemplateKind): CheckSpec {
   const type = kind === "CheckDeadman" ? "deadman" : "threshold";
-  const every = readDuration(spec, "every");
+  const every = readWholeDuration(spec, "every");
   if (every === NO_DURATION) spec.issue("every", "duration value must be provided that is >= 5s (seconds)");
   const query = spec.script("query").trim();
   if (query === "") spec.issue("query", "must provide a non zero value");
@@ -74,10 +72,10 @@ export function readCheck(spec: SpecReader, kind: TemplateKind): CheckSpec {
   const thresholds = type === "threshold" ? readThresholds(spec) : [];
   return {
     ...{ category: "Check", type, query, statusMessageTemplate, thresholds, status, every },
-    offset: readDuration(spec, "offset"),
+    offset: readWholeDuration(spec, "offset"),
     tags: spec.list("tags").map((tag) => ({ key: tag.text("key"), value: tag.text("value") })),
-    timeSince: type === "deadman" ? readDuration(spec, "timeSince") : null,
-    staleTime: type === "deadman" ? readDuration(spec, "staleTime") : null,
+    timeSince: type === "deadman" ? readWholeDuration(spec, "timeSince") : null,
+    staleTime: type === "deadman" ? readWholeDuration(spec, "staleTime") : null,
     reportZero: type === "deadman" && spec.boolean("reportZero"),
     level: type === "deadman" ? readLevel(spec.word("level").toUpperCase()) : "UNKNOWN",
   };
@@ -111,11 +109,13 @@ export function readEndpoint(spec: SpecReader, kind: TemplateKind): EndpointSpec
   return { category: "NotificationEndpoint", type, status, url, method, authMethod, ...secrets };
 }
 
-/** Errors are collected in the reader. */
-export function readRule(spec: SpecReader): RuleSpec {
+/** Errors are collected in the reader. @param endpoints names in their metadata */
+export function readRule(spec: SpecReader, endpoints: ReadonlySet<string>): RuleSpec {
   const endpointName = spec.name("endpointName");
-  const hasEndpointName = spec.has("endpointName");
-  if (!hasEndpointName) spec.issue("endpointName", "must be provided");
+  if (!spec.has("endpointName")) spec.issue("endpointName", "must be provided");
+  else if (!endpoints.has(endpointName)) {
+    spec.issue("endpointName", `notification endpoint ${JSON.stringify(endpointName)} does not exist in pkg`);
+  }
   const every = readDuration(spec, "every");
   if (every === NO_DURATION) spec.issue("every", "must be provided");
   const status = readStatus(spec, (given) => wanted(["active", "inactive"], given));
@@ -128,7 +128,7 @@ export function readRule(spec: SpecReader): RuleSpec {
   }));
   if (statusRules.length === 0) spec.issue("statusRules", "must provide at least 1");
   return {
-    ...{ category: "NotificationRule", endpointName, hasEndpointName, statusRules, status, every },
+    ...{ category: "NotificationRule", endpointName, statusRules, status, every },
     channel: spec.text("channel"),
     offset: readDuration(spec, "offset"),
     messageTemplate: spec.text("messageTemplate"),

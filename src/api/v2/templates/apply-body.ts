@@ -167,14 +167,14 @@ function readTemplates(given: Given): Read {
     });
     if (found.length === 0) continue;
     objects.push(...found);
-    sources.push(...(from.length === 0 ? ["byte stream"] : from));
+    sources.push(from.length === 0 ? "byte stream" : from.join("; "));
     requireObjectCount(objects.length);
   }
   return { objects, sources };
 }
 
 async function readRemote({ options }: V2Services, url: string, contentType: string): Promise<TemplateObject[]> {
-  const head = `template from url[${quoted(url)}] had an issue: `;
+  const head = `template from url[${near(url, 256)}] had an issue: `;
   requireTemplateUrl(url, "template from url");
   if (!options.templateUrls) {
     throw new TsdbError("unprocessable", `${head}this server reads no templates from URLs (--v2-template-urls)`);
@@ -225,13 +225,15 @@ function readSkips(actions: NonNullable<Given["actions"]>): Skips {
     if (action !== "skipKind" && action !== "skipResource") {
       throw new TsdbError("bad_request", `invalid action type ${quoted(action)} provided for ${at} ; Must be one of [skipResource]`);
     }
-    if (!isMembers(properties)) {
+    const members = properties === null ? {} : properties;
+    if (!isMembers(members)) {
       const wrong = properties === undefined ? "unexpected end of JSON input" : `json: cannot unmarshal ${typeof properties}`;
       throw new TsdbError("bad_request", `failed to unmarshal properties for ${at} ${quoted(action)}: ${wrong}`);
     }
-    const { kind, resourceTemplateName } = properties;
+    const { kind, resourceTemplateName } = members;
     if (typeof kind !== "string" || !isKindOrCategory(kind)) {
-      throw new TsdbError("bad_request", `invalid kind for ${at} ${quoted(action)}: unsupported kind provided`);
+      const wrong = kind === undefined || kind === null || kind === "" ? "invalid kind" : "unsupported kind provided";
+      throw new TsdbError("bad_request", `invalid kind for ${at} ${quoted(action)}: ${wrong}`);
     }
     if (action === "skipKind") kinds.add(kind);
     else resources.add(`${kind} ${typeof resourceTemplateName === "string" ? resourceTemplateName : ""}`);

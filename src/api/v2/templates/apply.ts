@@ -112,8 +112,11 @@ class Application {
   }
 }
 
-function missing(services: V2Services, principal: Principal, { orgID, env, secrets }: ApplyRequest, resources: Template["resources"]) {
+function missing(services: V2Services, principal: Principal, given: ApplyRequest, resources: Template["resources"]) {
+  const { orgID, env, secrets, isDryRun } = given;
   const needsSecrets = resources.some(({ secretKeys }) => secretKeys.length > 0);
   const isAllowed = needsSecrets && principal.allows({ action: "read", type: "secrets", orgID });
-  return missingOf(resources, env, { given: secrets, known: isAllowed ? services.line().secrets.keys(orgID) : [] });
+  // a plan stores none
+  const stored = isDryRun ? [] : [...secrets.keys()];
+  return missingOf(resources, env, [...stored, ...(isAllowed ? services.line().secrets.keys(orgID) : [])]);
 }

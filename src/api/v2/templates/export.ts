@@ -64,8 +64,9 @@ export const exportRoutes = (services: V2Services): V2Routes => {
     const raw = await bodies.read(request, "failed to unmarshal ");
     const body = checkedMembers(ExportBody, raw ?? {}, "failed to unmarshal json: ");
     const exporting = new Exporting(services, principal);
-    const { stackID, orgIDs = [] } = body;
+    const { orgIDs = [] } = body;
     const resources = (body.resources ?? []).map(({ id, ...rest }) => ({ ...rest, id: id === undefined ? "" : idIn(id) }));
+    const stackID = body.stackID === "" ? undefined : body.stackID;
     if (stackID === undefined && orgIDs.length === 0 && resources.length === 0) {
       throw new TsdbError("unprocessable", "at least 1 resource, 1 org id, or stack id must be provided");
     }
@@ -127,12 +128,13 @@ class Exporting {
   /** @throws TsdbError bad_request, not_found, forbidden */
   private addResource({ kind = "", id, name = "" }: Asked): void {
     const category = isKind(kind) ? categoryOf(kind) : isCategory(kind) ? kind : null;
-    if (category === null) throw new TsdbError("bad_request", "unsupported kind provided", { kind });
+    if (category === null) throw new TsdbError("bad_request", kind === "" ? "invalid kind" : "unsupported kind provided", { kind });
+    if (id === "" && name === "") throw new TsdbError("bad_request", "must provide an ID or name");
     if (id !== "") {
       this.add({ category, id: readId(id), ...(name === "" ? {} : { name }) });
       return;
     }
-    const found = name === "" ? [] : this.named(category, name);
+    const found = this.named(category, name);
     // as recorded, a label that there is not is left out
     if (found.length === 0 && category !== "Label") {
       throw new TsdbError("not_found", `no ${typeOf(category)} found for name ${JSON.stringify(name.slice(0, 256))}`);

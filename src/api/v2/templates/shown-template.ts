@@ -163,13 +163,13 @@ function byResource(a: PlannedMapping, b: PlannedMapping): number {
   return 0;
 }
 
-/** Of the environment, and secrets that are nowhere. */
+/** Of the environment, and secrets that are nowhere. @param secretKeys those that are somewhere */
 export function missingOf(
   resources: readonly PlannedResource["resource"][],
   env: ReadonlyMap<string, EnvValue>,
-  secrets: { readonly given: ReadonlyMap<string, string>; readonly known: readonly string[] },
+  secretKeys: readonly string[],
 ): { readonly missingEnvRefs: string[]; readonly missingSecrets: string[] } {
-  const known = new Set([...secrets.known, ...secrets.given.keys()]);
+  const known = new Set(secretKeys);
   const missing = resources.flatMap((each) => each.secretKeys).filter((key) => !known.has(key));
   return {
     missingEnvRefs: [...new Set(resources.flatMap(neededEnvRefs).filter((key) => !env.has(key)))].sort(),

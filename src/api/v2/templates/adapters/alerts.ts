@@ -230,7 +230,7 @@ function checkDraft({ name, description, spec }: Resource<CheckSpec>): CheckDraf
 
 /** None for a negative one, as for release 2.8.0. */
 function periodOf(text: string): Period {
-  return text.startsWith("-") ? { parts: [] } : readPeriod(text);
+  return text === "" || text.startsWith("-") ? { parts: [] } : readPeriod(text);
 }
 
 function exportedOffset(offset: string | null): { readonly offset?: string } {
@@ -270,14 +270,19 @@ function endpointDraft({ name, description, spec }: Resource<EndpointSpec>): End
   };
 }
 
-/** Before it is applied: a secret that the template itself has gets its key then. */
+/** Before it is applied: it shows the secrets that its type has. A secret that the template itself has gets its key then. */
 function unappliedSettings(spec: EndpointSpec): EndpointSettings {
   const { url, authMethod, method } = spec;
   const key = (secret: SecretDraft) => (secret !== null && "key" in secret ? secret.key : "");
   const tokenKey = key(spec.token);
   if (spec.type === "slack") return { type: "slack", url, tokenKey };
   if (spec.type === "pagerduty") return { type: "pagerduty", clientURL: url, routingKeyKey: key(spec.routingKey) };
-  const keys = { tokenKey, usernameKey: key(spec.username), passwordKey: key(spec.password) };
+  const isBasic = authMethod === "basic";
+  const keys = {
+    tokenKey: authMethod === "bearer" ? tokenKey : "",
+    usernameKey: isBasic ? key(spec.username) : "",
+    passwordKey: isBasic ? key(spec.password) : "",
+  };
   return { type: "http", url, headers: null, ...keys, authMethod, method, contentTemplate: "" };
 }
 
