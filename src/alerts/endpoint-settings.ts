@@ -1,5 +1,6 @@
 // Reads and validates an endpoint's settings from a request, and extracts its secrets, which are stored separately.
 import { TsdbError } from "../model/errors.ts";
+import { urlFault } from "../outgoing/go-url.ts";
 import { type EndpointDraft, requireStatus, type SecretDraft } from "./draft.ts";
 import type { EndpointSettings } from "./endpoint.ts";
 
@@ -76,8 +77,8 @@ function requireWhole(settings: EndpointSettings): void {
 
 /** Rejects an address that cannot be parsed; whether it can be reached shows only when something is sent. */
 function requireUrl(url: string, what: string): void {
-  const isBroken = /\p{Cc}/u.test(url) || /%(?![0-9A-Fa-f]{2})/.test(url) || (/:\/\/[^/?#]/.test(url) && !URL.canParse(url));
-  if (isBroken || url.startsWith(":")) throw refused(`${what} endpoint URL is invalid: cannot parse ${JSON.stringify(url.slice(0, 100))}`);
+  const fault = urlFault(url);
+  if (fault !== null) throw refused(`${what} endpoint URL is invalid: ${fault}`);
 }
 
 function refused(message: string): TsdbError {

@@ -19,14 +19,20 @@ function send(method: string, path: string, body: object) {
 }
 
 const CELLS = "/api/v2/dashboards/:dashboardID/cells";
+const CELL = `${CELLS}/:cellID`;
 const VIEW = `${CELLS}/:cellID/view`;
 const NO_ATTRIBUTE = "expected at least one attribute to be updated";
+const NO_PLACE = "must update at least one attribute";
 const NO_ID = "Invalid post label map request";
 
 test.each<[method: string, path: string, body: object, message: string]>([
   ["PATCH", VIEW, {}, NO_ATTRIBUTE],
   ["PATCH", VIEW, { name: null }, NO_ATTRIBUTE],
   ["PATCH", VIEW, { id: "x" }, NO_ATTRIBUTE],
+  ["PATCH", VIEW, { properties: { shape: "empty", type: "xy" } }, NO_ATTRIBUTE],
+  ["PATCH", CELL, { name: "q" }, NO_PLACE],
+  ["PATCH", CELL, { id: "x" }, NO_PLACE],
+  ["PATCH", CELL, { x: null }, NO_PLACE],
   ["POST", CELLS, {}, "req body is empty"],
   ["POST", CELLS, { foo: 1 }, "req body is empty"],
   ["POST", CELLS, { name: null, usingView: null }, "req body is empty"],

@@ -5,6 +5,7 @@ import { type Bucket, type BucketUpdate, bucketNeed } from "../../metadata/resou
 import { type Retention, requirePositive } from "../../metadata/resources/retention.ts";
 import { readId } from "../../metadata/store/ids.ts";
 import { TsdbError } from "../../model/errors.ts";
+import { goQuoted } from "../../model/query/go-quoted.ts";
 import { json, noContent } from "./app/answers.ts";
 import { pageLinks, readPage } from "./app/paging.ts";
 import { IdText, idIn, JsonBodies, type SearchParams } from "./app/params.ts";
@@ -13,7 +14,6 @@ import type { V2Services } from "./app/services.ts";
 import { addLabelRoutes } from "./labels.ts";
 import { addMemberRoutes } from "./members.ts";
 import { parentId } from "./organizations.ts";
-import { goQuoted } from "./rows/go-quoted.ts";
 import { shownBucket } from "./shown.ts";
 
 const nullable = <T extends ReturnType<typeof t.String | typeof t.Integer>>(schema: T) => t.Optional(t.Union([schema, t.Null()]));

@@ -30,10 +30,12 @@ export const legacyAuthorizationRoutes = (services: V2Services): V2Routes => {
       const { legacyAuthorizations } = line();
       // the contract has `authID`, release 2.8.0 takes `id`
       const id = search.id("id") ?? search.id("authID");
-      const filter = readFilter(services, search, true);
+      // names are looked up and leave nothing out, as on the vendor's server
+      readFilter(services, search, true);
+      const [orgID, userID] = [search.id("orgID"), search.id("userID")];
       const username = search.get("token");
       const one = id !== undefined ? legacyAuthorizations.get(id) : username !== undefined ? legacyAuthorizations.byName(username) : null;
-      const found = one === null ? legacyAuthorizations.list(filter) : [one];
+      const found = one === null ? legacyAuthorizations.list({ orgID, userID }) : [one];
       const visible = found.filter((authorization) => canRead(principal, authorization));
       return json(200, { links: { self: LEGACY_AUTHORIZATIONS }, authorizations: visible.map(shown) });
     })

@@ -6,12 +6,12 @@ import { mappingNeeds } from "../../metadata/resources/buckets.ts";
 import { checkMapping, type Mapping, type MappingUpdate } from "../../metadata/resources/mappings.ts";
 import { readId } from "../../metadata/store/ids.ts";
 import { TsdbError } from "../../model/errors.ts";
+import { goQuoted } from "../../model/query/go-quoted.ts";
 import { json, noContent } from "./app/answers.ts";
 import { readBoolean } from "./app/paging.ts";
 import { JsonBodies, type SearchParams } from "./app/params.ts";
 import { V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
-import { goQuoted } from "./rows/go-quoted.ts";
 
 export const MappingBody = t.Object({
   orgID: t.Optional(t.String()),

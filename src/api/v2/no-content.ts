@@ -4,11 +4,13 @@ import { type ErrorKind, TsdbError } from "../../model/errors.ts";
 import type { FluxDialect } from "../../model/query/flux.ts";
 import type { QueryAnswer } from "../../model/query/query.ts";
 
-/** return-no-content: 204, also for a script that fails. return-no-content-with-error: 200 with the error as a table, or nothing. */
+/** return-no-content: 204, also for a script that fails. return-no-content-with-error: 200 with the error as a table, or nothing; a
+ *  script that cannot be parsed is answered as without the header. */
 export type NoContent = "return-no-content" | "return-no-content-with-error";
 
 /** Faults of the script; those of the server keep their status. */
 const OF_THE_SCRIPT: readonly ErrorKind[] = ["bad_query", "not_found", "unknown_database", "forbidden", "query_limit", "unprocessable"];
+const NOT_PARSED = "compilation failed: ";
 /** The table of an error ends an answer, and a message is shorter. */
 const END_BYTES_MAX = 1 << 20;
 
@@ -25,6 +27,8 @@ export async function withoutContent(kind: NoContent, dialect: FluxDialect, run:
     table = errorIn(await endOf(await run()), dialect);
   } catch (error) {
     if (!(error instanceof TsdbError) || !OF_THE_SCRIPT.includes(error.kind)) throw error;
+    // a script that cannot be parsed is a fault of the request
+    if (kind === "return-no-content-with-error" && error.message.startsWith(NOT_PARSED)) throw error;
     table = errorTable(error.message, dialect);
   }
   if (kind === "return-no-content") return new Response(null, { status: 204 });

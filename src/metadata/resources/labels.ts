@@ -33,9 +33,9 @@ export class Labels {
     return found;
   }
 
-  /** In order of creation. */
+  /** In order of creation. The case of letters in a name does not count. */
   heads({ orgID, name }: { readonly orgID?: string | undefined; readonly name?: string | undefined }): Pick<Label, "id" | "orgID">[] {
-    const where = "(?1 is null or orgID = ?1) and (?2 is null or name = ?2)";
+    const where = "(?1 is null or orgID = ?1) and (?2 is null or lower(name) = lower(?2))";
     return this.metadata.view.all(`select id, orgID from labels where ${where} order by id`, orgID ?? null, name ?? null);
   }
 

@@ -65,7 +65,6 @@ describe("virtual mappings", () => {
       "a.b/c=a/b/c?",
       // two of one pair: the plain name counts
       "d.autogen=d*?",
-      "d.autogen=d/autogen?",
       "d.p=d/p?",
       "e.=e/?",
     ]);

@@ -148,11 +148,16 @@ export class Mappings {
   }
 }
 
-/** Virtual mappings stand behind stored ones, and give way to those of their database and policy. */
+/** Virtual mappings stand behind stored ones, and give way to those of their database and policy. Of buckets `d` and `d/autogen`, which
+ *  have the same pair, the former has it. @param buckets by name */
 function joined(stored: readonly Mapping[], buckets: readonly NamedBucket[]): Mapping[] {
   const databases = new Set(stored.map(({ database }) => database));
   const pairs = new Set(stored.map(pairOf));
-  const virtual = buckets.map(virtualMapping).filter((mapping) => !pairs.has(pairOf(mapping)));
+  const virtual = buckets.map(virtualMapping).filter((mapping) => {
+    const isFirst = !pairs.has(pairOf(mapping));
+    pairs.add(pairOf(mapping));
+    return isFirst;
+  });
   return [...stored, ...virtual.map((mapping) => ({ ...mapping, isDefault: mapping.isDefault && !databases.has(mapping.database) }))];
 }
 

@@ -94,7 +94,7 @@ export class Organizations {
     change: Change,
     { name, description, ownerID }: { readonly name: string; readonly description: string; readonly ownerID: string },
   ): Organization {
-    this.checkName(name, null);
+    this.checkName(name);
     const id = change.newId();
     const namespace = this.freeNamespace();
     const organization = { name, description, namespace, createdAt: change.now, updatedAt: change.now };
@@ -109,7 +109,7 @@ export class Organizations {
     return this.metadata.change((change) => {
       const { id: _, ...before } = this.get(id);
       const organization = { ...before, ...changed, updatedAt: change.now };
-      if (changed.name !== undefined) this.checkName(changed.name, id);
+      if (changed.name !== undefined && changed.name !== before.name) this.checkName(changed.name);
       change.put("organization", id, organization);
       return { id, ...organization };
     });
@@ -177,9 +177,9 @@ export class Organizations {
     return view.get<{ last: number }>(greatest)!.last + 1;
   }
 
-  private checkName(name: string, ownId: string | null): void {
+  /** Of a new name: as on the vendor's server, blanks around it make no other name. */
+  private checkName(name: string): void {
     if (name.trim() === "") throw new TsdbError("bad_request", "org name is empty");
-    const other = this.findByName(name);
-    if (other !== null && other.id !== ownId) throw new TsdbError("already_exists", `organization with name ${name} already exists`);
+    if (this.findByName(name) !== null) throw new TsdbError("already_exists", `organization with name ${name} already exists`);
   }
 }

@@ -5,6 +5,7 @@ import type { Page } from "../../../metadata/resources/page.ts";
 import { parseId, readId } from "../../../metadata/store/ids.ts";
 import type { ResourceType } from "../../../metadata/store/kinds.ts";
 import { TsdbError } from "../../../model/errors.ts";
+import type { GivenPage } from "../app/paging.ts";
 import type { SearchParams } from "../app/params.ts";
 import type { V2Services } from "../app/services.ts";
 
@@ -33,6 +34,11 @@ export function pageOf<T extends ListedAlert>(all: readonly T[], principal: Prin
   const visible = all.filter((each) => principal.allows(need("read", each)));
   if (page.isDescending) visible.reverse();
   return visible.slice(page.offset, page.offset + page.limit);
+}
+
+/** As on the vendor's server, a negative offset makes pages of checks and endpoints shorter. */
+export function shortenedPage(page: GivenPage): Page {
+  return { ...page, limit: Math.max(0, page.limit + Math.min(0, page.givenOffset)) };
 }
 
 /** Those ids of labels that are labels which the sender may read: the answer shows them. */

@@ -13,7 +13,7 @@ import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
 import { addLabelRoutes, seen } from "../labels.ts";
 import { addMemberRoutes } from "../members.ts";
-import { alertNeed, listedOrganization, pageOf, readableLabels } from "./alert-list.ts";
+import { alertNeed, listedOrganization, pageOf, readableLabels, shortenedPage } from "./alert-list.ts";
 import { readCheck, readReplacement } from "./check-body.ts";
 import { CHECKS, shownCheck } from "./shown-alerts.ts";
 
@@ -39,7 +39,7 @@ export const checkRoutes = (services: V2Services): V2Routes => {
   const routes = new V2Routes(services)
     .get(CHECKS, ({ principal, search }) => {
       const page = readPage(search);
-      const found = pageOf(line().checks.list(listedOrganization(services, search)), principal, "checks", page);
+      const found = pageOf(line().checks.list(listedOrganization(services, search)), principal, "checks", shortenedPage(page));
       const orgID = search.get("orgID");
       const filters = { orgID, org: orgID === undefined ? search.get("org") : undefined, sortBy: search.get("sortBy") };
       return json(200, {

@@ -12,7 +12,7 @@ import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
 import { addLabelRoutes, seen } from "../labels.ts";
 import { addMemberRoutes } from "../members.ts";
-import { alertNeed, listedOrganization, pageOf, readableLabels } from "./alert-list.ts";
+import { alertNeed, listedOrganization, pageOf, readableLabels, shortenedPage } from "./alert-list.ts";
 import { AlertUpdateBody } from "./checks.ts";
 import { readEndpoint, readReplacement } from "./endpoint-body.ts";
 import { ENDPOINTS, shownEndpoint } from "./shown-alerts.ts";
@@ -40,7 +40,7 @@ export const notificationEndpointRoutes = (services: V2Services): V2Routes => {
         throw new TsdbError("unauthenticated", "cannot process a request without a org or user filter");
       }
       // as recorded, a user leaves nothing out
-      const found = pageOf(line().notificationEndpoints.list(orgID), principal, TYPE, page);
+      const found = pageOf(line().notificationEndpoints.list(orgID), principal, TYPE, shortenedPage(page));
       const given = search.get("orgID");
       const filters = { orgID: given, org: given === undefined ? search.get("org") : undefined, sortBy: search.get("sortBy") };
       return json(200, {

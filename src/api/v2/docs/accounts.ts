@@ -66,9 +66,9 @@ function authorizations(path: string, tag: Tag, what: string): V2Operations {
   const isLegacy = tag === "v1 clients";
   const filters = {
     orgID: id("Of this organization."),
-    org: text("Of the organization of this name."),
+    org: text(isLegacy ? "The name of an organization that there is; it leaves nothing out." : "Of the organization of this name."),
     userID: id("Of this user."),
-    user: text("Of the user of this name."),
+    user: text(isLegacy ? "The name of a user that there is; it leaves nothing out." : "Of the user of this name."),
     ...(isLegacy ? { token: text("With this user name."), authID: id("This one alone.") } : { id: id("This one alone.") }),
   };
   const names = isLegacy ? (["orgID", "permissions", "token"] as const) : (["orgID", "permissions"] as const);

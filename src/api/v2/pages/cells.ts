@@ -1,10 +1,17 @@
 // Cells of a dashboard and their views: below /api/v2/dashboards/{dashboardID}.
 import { type Static, Type as t } from "@sinclair/typebox";
-import { type CellHead, type Dashboard, type DashboardCell, type NewCell, viewOf } from "../../../metadata/resources/pages/dashboards.ts";
+import {
+  type CellHead,
+  type Dashboard,
+  type DashboardCell,
+  type NewCell,
+  type ReplacingCell,
+  viewOf,
+} from "../../../metadata/resources/pages/dashboards.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
-import { checkedMembers, JsonBodies } from "../app/params.ts";
+import { checkedMembers, IdText, JsonBodies } from "../app/params.ts";
 import type { V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
 import { shownProperties } from "./view-properties.ts";
@@ -14,7 +21,7 @@ const place = { x: whole, y: whole, w: whole, h: whole };
 const properties = t.Optional(t.Union([t.Object({}, { additionalProperties: true }), t.Null()]));
 
 /** A cell within a dashboard's body. */
-export const CellBody = t.Object({ ...place, name: t.Optional(t.String()), properties });
+export const CellBody = t.Object({ id: IdText, ...place, name: t.Optional(t.String()), properties });
 export const NewCellBody = t.Object({ ...place, name: t.Optional(t.String()), usingView: t.Optional(t.String()) });
 export const PlaceBody = t.Object(place);
 export const PlacedCellBody = t.Object({ ...place, id: t.Optional(t.String()) });
@@ -50,7 +57,8 @@ export function addCellRoutes(routes: V2Routes, services: V2Services, item: stri
     })
     .put(`${item}/cells`, async (call) => {
       readId(call.params["dashboardID"]!);
-      const given = await bodies.rawValue(call.request, "");
+      // null is a list without cells
+      const given = (await bodies.rawValue(call.request, "")) ?? [];
       if (!Array.isArray(given)) throw new TsdbError("bad_request", "json: cannot unmarshal the body: a list of cells is wanted");
       const places = given.map((each) => {
         const { id, ...rest } = checkedMembers(PlacedCellBody, each);
@@ -65,12 +73,10 @@ export function addCellRoutes(routes: V2Routes, services: V2Services, item: stri
     .patch(cell, async (call) => {
       const cellID = cellIdOf(call);
       const body = await bodies.read(PlaceBody, call.request, "");
-      if (Object.values(body).every((each) => each === undefined)) {
-        throw new TsdbError("bad_request", "must update at least one attribute");
-      }
-      const dashboard = find(call, "write");
       const { x, y, w, h } = body;
       const changes = Object.fromEntries(Object.entries({ x, y, w, h }).filter(([, value]) => value !== undefined));
+      if (Object.keys(changes).length === 0) throw new TsdbError("bad_request", "must update at least one attribute");
+      const dashboard = find(call, "write");
       return json(200, shownCell(self(dashboard), await dashboards().updateCell(dashboard.id, cellID, changes), "none"));
     })
     .delete(cell, async (call) => {
@@ -86,7 +92,9 @@ export function addCellRoutes(routes: V2Routes, services: V2Services, item: stri
     .patch(`${cell}/view`, async (call) => {
       const cellID = cellIdOf(call);
       const { name, properties: given } = await bodies.read(ViewBody, call.request, "");
-      if (name === undefined && given === undefined) throw new TsdbError("bad_request", "expected at least one attribute to be updated");
+      // an empty view alone is no change
+      const isEmpty = given === undefined || (given as { readonly shape?: unknown } | null)?.shape === "empty";
+      if (name === undefined && isEmpty) throw new TsdbError("bad_request", "expected at least one attribute to be updated");
       const dashboard = find(call, "write");
       const changes = { ...(name === undefined ? {} : { name }), ...(given === undefined ? {} : { properties: given }) };
       const changed = await dashboards().updateView(dashboard.id, cellID, changes);
@@ -94,9 +102,14 @@ export function addCellRoutes(routes: V2Routes, services: V2Services, item: stri
     });
 }
 
-/** A cell of a dashboard that is made or changed as a whole. */
+/** A cell of a new dashboard. */
 export function newCell({ name = "", properties: given = null, ...body }: Static<typeof CellBody>): NewCell {
   return { ...placeOf(body), name, properties: given };
+}
+
+/** A cell in the place of the former ones: it keeps the id that it was given. */
+export function replacingCell(body: Static<typeof CellBody>): ReplacingCell {
+  return { ...newCell(body), ...(body.id === undefined ? {} : { id: readId(body.id) }) };
 }
 
 /** Which cells show their views: none, all, or those that were given one. */

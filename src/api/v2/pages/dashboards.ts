@@ -13,7 +13,7 @@ import { addLabelRoutes } from "../labels.ts";
 import { addMemberRoutes } from "../members.ts";
 import { parentId } from "../organizations.ts";
 import { shownLabel } from "../shown.ts";
-import { addCellRoutes, CellBody, cellHead, newCell, type ShownViews, shownCell } from "./cells.ts";
+import { addCellRoutes, CellBody, cellHead, newCell, replacingCell, type ShownViews, shownCell } from "./cells.ts";
 
 export const DashboardBody = t.Object({
   orgID: t.Optional(t.String()),
@@ -52,9 +52,10 @@ export const dashboardRoutes = (services: V2Services): V2Routes => {
       return json(200, shownDashboard(services, dashboard, viewsOf(call)));
     })
     .patch(ITEM, async (call) => {
-      const { name, description, cells = [] } = await bodies.read(DashboardChanges, call.request, "");
+      const { name, description, cells } = await bodies.read(DashboardChanges, call.request, "");
       const id = readId(call.params["dashboardID"]!);
-      if (name === undefined && description === undefined && cells.length === 0) {
+      // cells alone are no change
+      if (name === undefined && description === undefined) {
         throw new TsdbError("bad_request", "must update at least one attribute");
       }
       const before = line().dashboards.get(id);
@@ -63,7 +64,7 @@ export const dashboardRoutes = (services: V2Services): V2Routes => {
       const changes = {
         ...(name === undefined ? {} : { name }),
         ...(description === undefined ? {} : { description }),
-        ...(cells.length === 0 ? {} : { cells: cells.map(newCell) }),
+        ...(cells === undefined ? {} : { cells: cells.map(replacingCell) }),
       };
       return json(200, shownDashboard(services, await line().dashboards.update(id, changes), "none"));
     })

@@ -4,11 +4,11 @@ import type { Bucket } from "../../../metadata/resources/buckets.ts";
 import type { Organization } from "../../../metadata/resources/organizations.ts";
 import { parseId, readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
+import { goQuoted } from "../../../model/query/go-quoted.ts";
 import type { SearchParams } from "../app/params.ts";
 import { V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
 import { BucketLines, type LineTarget, UNITS } from "./bucket-lines.ts";
-import { goQuoted } from "./go-quoted.ts";
 
 export const bucketWriteRoutes = (services: V2Services): V2Routes => {
   const lines = new BucketLines(services);

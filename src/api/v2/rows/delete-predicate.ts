@@ -1,12 +1,12 @@
 // The predicate of POST /api/v2/delete: comparisons of tags and the measurement with texts, joined by AND. Its tokens are those of
 // InfluxQL, its errors the vendor's.
 import { near, TsdbError } from "../../../model/errors.ts";
+import { goQuoted } from "../../../model/query/go-quoted.ts";
 import type { Expression } from "../../../tsdbql/parse/ast.ts";
 import { balanced, parseExpression } from "../../../tsdbql/parse/expression.ts";
 import { NO_PARAMS } from "../../../tsdbql/parse/params.ts";
 import { TokenStream } from "../../../tsdbql/parse/token-stream.ts";
 import { kindName, type Token } from "../../../tsdbql/parse/tokens.ts";
-import { goQuoted } from "./go-quoted.ts";
 
 export interface DeletePredicate {
   /** Null: rows of every measurement. */

@@ -4,6 +4,7 @@ import type { V2Line } from "../../../metadata/line.ts";
 import type { Bucket } from "../../../metadata/resources/buckets.ts";
 import { databaseIdOf, parseId, readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
+import { goQuoted } from "../../../model/query/go-quoted.ts";
 import type { TimeRange } from "../../../model/query/scan.ts";
 import { parseTimeText } from "../../../sql/parse/time-text.ts";
 import { TIME_MAX_NS, TIME_MIN_NS } from "../../../tsdbql/plan/time-range.ts";
@@ -13,7 +14,6 @@ import { V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
 import { rowsOrganizationOf } from "./bucket-write.ts";
 import { parseDeletePredicate } from "./delete-predicate.ts";
-import { goQuoted } from "./go-quoted.ts";
 
 export const DeleteBody = t.Object({
   start: t.Optional(t.String()),

@@ -1,7 +1,7 @@
 // The words of the vendor's v2 server for a line that it cannot parse: clients and people know them. Only lines that the parser has
 // rejected are read here; the order of the checks decides which of several faults is named.
 
-import { goQuoted } from "./go-quoted.ts";
+import { goQuoted } from "../../../model/query/go-quoted.ts";
 
 /** Of a line in a message: an answer may name a hundred lines. */
 const SHOWN_CHARACTERS = 1000;

@@ -1,5 +1,5 @@
 // The words of the vendor's v2 server for lines that can be parsed and are left out, while the others of their body are stored.
-import { goQuoted } from "./go-quoted.ts";
+import { goQuoted } from "../../../model/query/go-quoted.ts";
 import { measurementOf } from "./line-fault.ts";
 
 /** What the schema says of a field of another type, and the parser of values that are not stored (kernel/parse/line-error.ts). */

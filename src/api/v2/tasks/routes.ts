@@ -176,8 +176,8 @@ function readStatus(text: string): Status {
 function organizationOf(services: V2Services, id: string | null, name: string): Organization {
   const { organizations } = services.line();
   // of two, the name counts
-  if (id === null || name !== "") return headed(ORGANIZATION, () => organizations.byName(name));
-  return headed(ORGANIZATION, () => organizations.get(id));
+  if (id === null) return headed(ORGANIZATION, () => organizations.byName(name));
+  return name === "" ? headed(ORGANIZATION, () => organizations.get(id)) : organizations.byName(name);
 }
 
 /** A status that there is not is as absent. @throws TsdbError bad_request */
@@ -185,14 +185,16 @@ function readFilter(services: V2Services, search: SearchParams) {
   const after = search.id("after");
   const org = search.get("org");
   const named = org === undefined ? undefined : organizationNamed(services, org);
-  const orgID = search.id("orgID") ?? named?.id;
+  const given = search.id("orgID");
+  // of two, the name counts
+  const orgID = named?.id ?? given;
   const user = search.id("user");
   const limit = readLimit(search, "limit");
-  const [name, given, type] = [search.get("name"), search.get("status"), search.get("type")];
+  const [name, wanted, type] = [search.get("name"), search.get("status"), search.get("type")];
   if (type !== undefined && type !== "basic" && type !== "system") {
     throw new TsdbError("bad_request", `${JSON.stringify(near(type))} is not a valid task type`);
   }
-  const status = given === "active" || given === "inactive" ? given : undefined;
+  const status = wanted === "active" || wanted === "inactive" ? wanted : undefined;
   const shown = { after, limit: String(limit), org: named?.name, orgID, user };
   const query = Object.fromEntries(Object.entries(shown).filter((entry): entry is [string, string] => entry[1] !== undefined));
   // of two filters of organizations and users, that of users counts

@@ -2,6 +2,7 @@
 import type { Bucket } from "../../../metadata/resources/buckets.ts";
 import { bucketNeed } from "../../../metadata/resources/buckets.ts";
 import { near, TsdbError } from "../../../model/errors.ts";
+import { goQuoted } from "../../../model/query/go-quoted.ts";
 import type { QueryAnswer } from "../../../model/query/query.ts";
 import { NO_PARAMS } from "../../../tsdbql/parse/params.ts";
 import { parseQuery } from "../../../tsdbql/parse/parser.ts";
@@ -9,7 +10,6 @@ import type { V1Query } from "../../v1/query-request.ts";
 import { Statements } from "../../v1/statements.ts";
 import type { V2Call } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
-import { goQuoted } from "../rows/go-quoted.ts";
 import { BucketStatements } from "./bucket-statements.ts";
 
 const CSV = "text/csv; charset=utf-8";

@@ -10,6 +10,8 @@ export type Dashboard = RecordTypes["dashboard"] & { readonly id: string };
 export type { DashboardCell };
 /** A cell that is not there yet. */
 export type NewCell = Omit<DashboardCell, "id" | "firstName">;
+/** A cell that replaces the former ones. `id`: kept if it is given. */
+export type ReplacingCell = NewCell & { readonly id?: string };
 export type CellPlace = Pick<DashboardCell, "x" | "y" | "w" | "h">;
 export interface CellView {
   readonly name: string;
@@ -92,7 +94,7 @@ export class Dashboards {
   /** @throws TsdbError not_found, too_large */
   update(
     id: string,
-    changes: { readonly name?: string; readonly description?: string; readonly cells?: readonly NewCell[] },
+    changes: { readonly name?: string; readonly description?: string; readonly cells?: readonly ReplacingCell[] },
   ): Promise<Dashboard> {
     return this.metadata.change((change) => this.planUpdate(change, id, changes));
   }
@@ -100,9 +102,15 @@ export class Dashboards {
   planUpdate(
     change: Change,
     id: string,
-    { cells, ...changes }: { readonly name?: string; readonly description?: string; readonly cells?: readonly NewCell[] },
+    { cells, ...changes }: { readonly name?: string; readonly description?: string; readonly cells?: readonly ReplacingCell[] },
   ): Dashboard {
-    const made = cells?.map((cell) => this.madeWithDashboard(change, cell));
+    const ids = new Set<string>();
+    const made = cells?.map(({ id: given, ...cell }) => {
+      // of two cells of one id, the first has it: the id finds one cell
+      const own = given === undefined || ids.has(given) ? {} : { id: given };
+      if (given !== undefined) ids.add(given);
+      return { ...this.madeWithDashboard(change, cell), ...own };
+    });
     return this.put(change, { ...this.get(id), ...changes, ...(made === undefined ? {} : { cells: made }), updatedAt: change.now });
   }
 
