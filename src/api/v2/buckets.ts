@@ -48,7 +48,7 @@ export const bucketRoutes = (services: V2Services): V2Routes => {
       const page = readPage(search);
       const found = listed(services, search).filter((bucket) => canRead(principal, bucket));
       const filters = {
-        ...{ bucket: search.get("name"), id: search.get("id"), org: search.get("org"), orgID: search.get("orgID") },
+        ...{ bucket: search.get("name"), id: search.id("id"), org: search.get("org"), orgID: search.id("orgID") },
         sortBy: search.get("sortBy"),
       };
       return json(200, { links: pageLinks(BUCKETS, page, found.length, filters), buckets: found.map(shown) });

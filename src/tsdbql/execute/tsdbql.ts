@@ -71,7 +71,9 @@ async function runExplain({ select, analyze }: Explain, context: TsdbqlContext):
   const { plan, tables } = await planOf(select, context);
   const pieces = async function* (): AsyncGenerator<SeriesPiece> {
     if (!analyze) {
-      yield explainPiece("QUERY PLAN", planLines(plan, tables.facts));
+      const lines = planLines(plan, tables.facts);
+      // as on the vendor's server, the plan of what reads no measurement is an empty line
+      yield explainPiece("QUERY PLAN", lines.length === 0 ? [""] : lines);
       return;
     }
     const planMs = performance.now() - startMs;

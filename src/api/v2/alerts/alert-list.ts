@@ -38,7 +38,7 @@ export function pageOf<T extends ListedAlert>(all: readonly T[], principal: Prin
 
 /** As on the vendor's server, a negative offset makes pages of checks and endpoints shorter. */
 export function shortenedPage(page: GivenPage): Page {
-  return { ...page, limit: Math.max(0, page.limit + Math.min(0, page.givenOffset)) };
+  return { ...page, limit: Math.max(0, page.limit + Math.min(0, Number(page.givenOffset))) };
 }
 
 /** Those ids of labels that are labels which the sender may read: the answer shows them. */

@@ -40,7 +40,7 @@ export const checkRoutes = (services: V2Services): V2Routes => {
     .get(CHECKS, ({ principal, search }) => {
       const page = readPage(search);
       const found = pageOf(line().checks.list(listedOrganization(services, search)), principal, "checks", shortenedPage(page));
-      const orgID = search.get("orgID");
+      const orgID = search.id("orgID");
       const filters = { orgID, org: orgID === undefined ? search.get("org") : undefined, sortBy: search.get("sortBy") };
       return json(200, {
         checks: found.map(({ id }) => shown(checks().get(id))),

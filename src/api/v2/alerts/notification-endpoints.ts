@@ -41,7 +41,7 @@ export const notificationEndpointRoutes = (services: V2Services): V2Routes => {
       }
       // as recorded, a user leaves nothing out
       const found = pageOf(line().notificationEndpoints.list(orgID), principal, TYPE, shortenedPage(page));
-      const given = search.get("orgID");
+      const given = search.id("orgID");
       const filters = { orgID: given, org: given === undefined ? search.get("org") : undefined, sortBy: search.get("sortBy") };
       return json(200, {
         notificationEndpoints: found.map(({ id }) => shown(endpoints().get(id))),

@@ -39,7 +39,7 @@ export const notificationRuleRoutes = (services: V2Services): V2Routes => {
       const all = line().notificationRules.list(orgID);
       const isListed = ({ id }: { readonly id: string }) => tags.length === 0 || matches(rules().get(id), tags);
       const found = pageOf(all.filter(isListed), principal, TYPE, page);
-      const given = search.get("orgID");
+      const given = search.id("orgID");
       const org = given === undefined ? search.get("org") : undefined;
       const filters = { orgID: given, org, tag: tags, sortBy: search.get("sortBy") };
       return json(200, {

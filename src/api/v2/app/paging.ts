@@ -10,16 +10,21 @@ const LIMIT_MAX = 100;
 /** A page as a client has asked for it. */
 export interface GivenPage extends Page {
   /** Links show it. Below 0 it means 0. */
-  readonly givenOffset: number;
+  readonly givenOffset: bigint;
 }
 
 /** @throws TsdbError bad_request */
 export function readPage(search: SearchParams): GivenPage {
-  const givenOffset = integer(search, "offset") ?? 0;
+  const givenOffset = integer(search, "offset") ?? 0n;
   const after = readAfter(search);
-  const limit = integer(search, "limit") ?? LIMIT_DEFAULT;
+  const limit = Number(integer(search, "limit") ?? LIMIT_DEFAULT);
   if (limit < 1 || limit > LIMIT_MAX) throw new TsdbError("bad_request", `limit must be between 1 and ${LIMIT_MAX}`);
-  return { limit, offset: Math.max(0, givenOffset), givenOffset, after, isDescending: readBoolean(search, "descending") ?? false };
+  return { limit, offset: startOf(givenOffset), givenOffset, after, isDescending: readBoolean(search, "descending") ?? false };
+}
+
+/** Exact as a number: behind it no list has anything. */
+function startOf(givenOffset: bigint): number {
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Number(givenOffset)));
 }
 
 function readAfter(search: SearchParams): string | null {
@@ -32,11 +37,20 @@ function readAfter(search: SearchParams): string | null {
   }
 }
 
-function integer(search: SearchParams, name: string): number | undefined {
+function integer(search: SearchParams, name: string): bigint | undefined {
   const text = search.get(name);
   if (text === undefined) return undefined;
-  if (!/^[+-]?\d{1,15}$/.test(text)) throw new TsdbError("bad_request", `${name} is invalid`);
-  return Number(text);
+  const value = parseInteger(text);
+  if (value === null) throw new TsdbError("bad_request", `${name} is invalid`);
+  return value;
+}
+
+/** An integer of 64 bits in decimal digits; null for other texts. */
+export function parseInteger(text: string): bigint | null {
+  // as many zeros as there are may stand before the digits that count
+  if (!/^[+-]?0*\d{1,19}$/.test(text)) return null;
+  const value = BigInt(text.replace(/^\+/, ""));
+  return BigInt.asIntN(64, value) === value ? value : null;
 }
 
 /** @throws TsdbError bad_request */
@@ -60,15 +74,15 @@ type PageFilters = Readonly<Record<string, string | readonly string[] | undefine
 /** `filters`: the parameters that were applied beside those of the page. A full page has a next one, whether or not anything is in it. */
 export function pageLinks(path: string, page: GivenPage, count: number, filters: PageFilters): PageLinks {
   const { limit, givenOffset: offset, after, isDescending } = page;
-  const link = (from: number) => {
+  const link = (from: bigint) => {
     const own = { after: after ?? undefined, descending: String(isDescending), limit: String(limit), offset: String(from) };
     const all: [string, PageFilters[string]][] = Object.entries({ ...filters, ...own });
     const given = all.flatMap(([name, value]) => [value ?? []].flat().map((each): [string, string] => [name, each]));
     return `${path}?${new URLSearchParams(given.sort(([a], [b]) => (a < b ? -1 : 1)))}`;
   };
   return {
-    ...(offset > 0 ? { prev: link(Math.max(0, offset - limit)) } : {}),
+    ...(offset > 0n ? { prev: link(offset < BigInt(limit) ? 0n : offset - BigInt(limit)) } : {}),
     self: link(offset),
-    ...(count >= limit ? { next: link(offset + limit) } : {}),
+    ...(count >= limit ? { next: link(offset + BigInt(limit)) } : {}),
   };
 }

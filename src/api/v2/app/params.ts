@@ -22,8 +22,8 @@ const BACKSLASH = 0x5c;
 const OPEN_LIST = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
-/** The parameters of a query string, read when the first one is asked for. Each method throws TsdbError bad_request for a broken
- *  percent-encoding. */
+/** The parameters of a query string, read when the first one is asked for. Each method throws TsdbError bad_request for bytes that
+ *  are no UTF-8. */
 export class SearchParams {
   private values: Map<string, string[]> | undefined;
 
@@ -55,10 +55,11 @@ export class SearchParams {
   }
 }
 
+/** As on the vendor's server, a pair with a broken percent-encoding or a semicolon is as absent. */
 function parsed(search: string): Map<string, string[]> {
   const values = new Map<string, string[]>();
   for (const pair of search.split("&")) {
-    if (pair === "") continue;
+    if (pair === "" || pair.includes(";") || /%(?![0-9A-Fa-f]{2})/.test(pair)) continue;
     const equals = pair.indexOf("=");
     const name = percentDecoded(equals < 0 ? pair : pair.slice(0, equals));
     const all = values.get(name) ?? [];

@@ -113,32 +113,33 @@ function listed(services: V2Services, { principal, search }: V2Call): Response {
   const { dashboards, organizations, members } = services.line();
   const page = readPage(search);
   // one filter counts: ids before the owner, that before the organization
-  const ids = new Set(search.all("id").map(readId));
-  const owner = ids.size > 0 ? undefined : search.id("ownerID");
-  const isOfOrganization = ids.size === 0 && owner === undefined;
+  const ids = search.all("id").map(readId);
+  const named = new Set(ids);
+  const owner = ids.length > 0 ? undefined : search.id("ownerID");
+  const isOfOrganization = ids.length === 0 && owner === undefined;
   const given = isOfOrganization ? search.id("orgID") : undefined;
   const org = isOfOrganization && given === undefined ? search.get("org") : undefined;
   const orgID = given ?? (org === undefined ? null : organizations.byName(org).id);
   const sortBy = search.get("sortBy");
   const owned = owner === undefined ? null : new Set(members.resourcesOf(owner, "dashboards", "owner"));
   const wanted = dashboards.heads(orgID).filter((head) => {
-    return (ids.size === 0 || ids.has(head.id)) && principal.allows(dashboardNeed("read", head)) && (owned?.has(head.id) ?? true);
+    return (ids.length === 0 || named.has(head.id)) && principal.allows(dashboardNeed("read", head)) && (owned?.has(head.id) ?? true);
   });
   const key = SORT_KEYS.get(sortBy ?? "");
   // equal times in order of creation
   if (key !== undefined) wanted.sort((a, b) => (a[key] === b[key] ? 0 : a[key] < b[key] ? -1 : 1));
   if (page.isDescending) wanted.reverse();
   // where one is named, every page has it
-  const first = ids.size === 1 ? 0 : page.offset;
+  const first = named.size === 1 ? 0 : page.offset;
   const shown = wanted.slice(first, first + page.limit);
-  const links = pageLinks(DASHBOARDS, page, shown.length, { id: [...ids], org, orgID: given, owner, sortBy });
+  const links = pageLinks(DASHBOARDS, page, shown.length, { id: ids, org, orgID: given, owner, sortBy });
   const head = (summary: DashboardSummary) => dashboardWith(services, summary, (self) => summary.cells.map((cell) => cellHead(self, cell)));
   const items = found(shown, (id) => dashboards.summary(id), head);
   return listAnswer("dashboards", items, { links });
 }
 
 function viewsOf({ search }: V2Call): ShownViews {
-  return search.all("include").includes("properties") ? "all" : "none";
+  return search.get("include") === "properties" ? "all" : "none";
 }
 
 /** A dashboard as clients read it. */

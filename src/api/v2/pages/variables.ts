@@ -70,6 +70,8 @@ export const variableRoutes = (services: V2Services): V2Routes => {
       const { id: _, createdAt, updatedAt, ...body } = read(await bodies.read(WholeVariableBody, request, ""));
       const times = { createdAt: readBodyTime(createdAt ?? NO_TIME), updatedAt: readBodyTime(updatedAt ?? NO_TIME) };
       const id = readId(params["variableID"]!);
+      // told before a name that no variable has, unlike in the body of a new one
+      if (body.arguments === undefined) throw NO_ARGUMENTS();
       const { orgID, ...given } = wholeOf(body);
       const before = line().variables.get(id);
       requireChange(principal, before);
@@ -122,10 +124,12 @@ function read<T extends Static<typeof VariableBody>>({ orgID, arguments: given, 
   return { ...body, orgID: id, arguments: given === undefined ? undefined : argumentsOf(given) };
 }
 
+const NO_ARGUMENTS = () => new TsdbError("bad_request", "invalid arguments type");
+
 /** @throws TsdbError bad_request */
 function wholeOf({ orgID, name = "", description = "", selected, arguments: given }: ReturnType<typeof read>) {
   checkVariableName(name);
-  if (given === undefined) throw new TsdbError("bad_request", "invalid arguments type");
+  if (given === undefined) throw NO_ARGUMENTS();
   return { orgID, name, description, selected: selected ?? null, arguments: given };
 }
 

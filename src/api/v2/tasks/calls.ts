@@ -1,6 +1,7 @@
 // What the routes of tasks and those of their runs share.
 import { readId } from "../../../metadata/store/ids.ts";
 import { near, TsdbError } from "../../../model/errors.ts";
+import { parseInteger } from "../app/paging.ts";
 import type { SearchParams } from "../app/params.ts";
 import type { V2Call } from "../app/route.ts";
 
@@ -38,8 +39,8 @@ export function withHead(head: string, error: unknown): unknown {
 export function readLimit(search: SearchParams, name: string, outOfBounds = "limit"): number {
   const text = search.all(name)[0];
   if (text === undefined || text === "") return LIMIT_DEFAULT;
-  if (!/^[+-]?\d{1,15}$/.test(text)) throw new TsdbError("bad_request", `${name} is no number: "${near(text)}"`);
-  const limit = Number(text);
-  if (limit >= 1 && limit <= LIMIT_MAX) return limit;
+  const limit = parseInteger(text);
+  if (limit === null) throw new TsdbError("bad_request", `${name} is no number: "${near(text)}"`);
+  if (limit >= 1 && limit <= LIMIT_MAX) return Number(limit);
   throw new TsdbError("bad_request", `${outOfBounds} must be between 1 and ${LIMIT_MAX}`);
 }

@@ -105,7 +105,9 @@ function readFilter(search: SearchParams): { readonly filter: RunFilter; readonl
 function readTime(text: string): number {
   const time = /T/.test(text) ? parseTime(text) : null;
   if (time === null) throw new TsdbError("bad_request", `parsing time "${near(text)}" as RFC 3339: cannot parse it`);
-  return Number(time.ns / 1_000_000_000n) * 1000;
+  // unlike nanoseconds of 64 bits, milliseconds reach all years; not known there is a second 60
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? Number(time.ns / 1_000_000_000n) * 1000 : Math.floor(ms / 1000) * 1000;
 }
 
 function shownRun(run: TaskRun): object {

@@ -186,12 +186,13 @@ function isByDefault(
   return statement.kind === "show measurements" || statement.kind === "show tag keys" || statement.kind === "show tag values";
 }
 
+// errors have no detail of the name, which may have a slash without a policy behind it
 function unknown(database: string): TsdbError {
-  return new TsdbError("unknown_database", `database not found: ${database}`, { database });
+  return new TsdbError("unknown_database", `database not found: ${database}`);
 }
 
 function noDefault(database: string): TsdbError {
-  return new TsdbError("unknown_database", `default retention policy not set for: ${database}`, { database });
+  return new TsdbError("unknown_database", `default retention policy not set for: ${database}`);
 }
 
 /** As the vendor calls it in errors. */

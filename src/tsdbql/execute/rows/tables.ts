@@ -25,13 +25,13 @@ export function databaseMeant(
   return meant;
 }
 
-/** @throws TsdbError unknown_database */
+/** Errors have no detail of the name, which may have a slash without a policy behind it. @throws TsdbError unknown_database */
 function mappedName(mapped: MappedDatabase | undefined, database: string, policy: string | null): string {
-  if (mapped === undefined) throw new TsdbError("unknown_database", `database not found: ${database}`, { database });
+  if (mapped === undefined) throw new TsdbError("unknown_database", `database not found: ${database}`);
   const name = isNoPolicy(policy) ? mapped.defaultName : (mapped.policies.get(policy) ?? null);
   if (name !== null) return name;
   if (!isNoPolicy(policy)) throw noPolicy(policy, database);
-  throw new TsdbError("unknown_database", `default retention policy not set for: ${database}`, { database });
+  throw new TsdbError("unknown_database", `default retention policy not set for: ${database}`);
 }
 
 /** All measurements that a statement reads, including those of subqueries. */
