@@ -25,6 +25,7 @@ async function namesOf(statement: string): Promise<string[]> {
 
 const MEMBER = "__unnest_placeholder";
 const PAIR = 'named_struct(Utf8("a"),t.x,Utf8("B"),Int64(2))';
+const SORTED = "ASC NULLS LAST] RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW";
 const NAMES: readonly (readonly [statement: string, ...names: string[]])[] = [
   // tables, as the FROM calls them
   ["SELECT max(x), max(t.x) AS y FROM t", "max(t.x)", "y"],
@@ -52,6 +53,11 @@ const NAMES: readonly (readonly [statement: string, ...names: string[]])[] = [
   ['WITH c AS (SELECT count(*), x + 1 FROM t GROUP BY x) SELECT "count(*)", "t.x + Int64(1)" FROM c', "count(*)", "t.x + Int64(1)"],
   ["SELECT * FROM (SELECT 1, 'a') CROSS JOIN (SELECT count(*) FROM t)", "Int64(1)", 'Utf8("a")', "count(*)"],
   ["SELECT 1 UNION ALL SELECT 2", "Int64(1)"],
+  // a window sorts by keys of the grouping as by columns, by other values as by expressions
+  ["SELECT rank() OVER (ORDER BY round(x, 1)) FROM t GROUP BY round(x, 1)", `rank() ORDER BY [round(t.x,Int64(1)) ${SORTED}`],
+  ["SELECT abs(x) AS y, rank() OVER (ORDER BY abs(x)) FROM t GROUP BY y", "y", `rank() ORDER BY [abs(t.x) ${SORTED}`],
+  ["SELECT x::text, rank() OVER (ORDER BY x::text) FROM t GROUP BY 1", "t.x", `rank() ORDER BY [t.x ${SORTED}`],
+  ["SELECT rank() OVER (ORDER BY x::text) FROM t GROUP BY x", `rank() ORDER BY [CAST(t.x AS Utf8) ${SORTED}`],
   // queries in expressions
   ["SELECT (SELECT max(x) FROM u) + 1 FROM t", "max(u.x) + Int64(1)"],
   ["SELECT (SELECT max(u.x) AS m FROM u) FROM t", "m"],

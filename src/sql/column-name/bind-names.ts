@@ -7,6 +7,7 @@ import { tableNameOf } from "../parse/check.ts";
 import { decodeNames, encodeName } from "../parse/names.ts";
 import type { BaseTable, Expression, QueryNode, SelectNode, Star, TableRef } from "../parse/tree.ts";
 import { childrenOf } from "../rewrite/walk.ts";
+import { sortsByKeys } from "./group-keys.ts";
 import { nameText } from "./name-text.ts";
 import type { NameNode } from "./node.ts";
 import { aliasNumber, type ItemNames } from "./select-items.ts";
@@ -175,7 +176,7 @@ class Binder {
         const shown = starFields(item, sources);
         if (shown === null) outputs = null;
         else outputs?.push(...shown);
-      } else outputs?.push(this.item(item, scope));
+      } else outputs?.push(this.item(item, scope, sortsByKeys(item, node)));
     }
     node.select_list = items;
     return outputs;
@@ -192,7 +193,7 @@ class Binder {
   }
 
   /** Names an item. */
-  private item(item: Expression, scope: FieldScope): Field {
+  private item(item: Expression, scope: FieldScope, isByKeys: boolean): Field {
     const number = aliasNumber(item.alias);
     if (number !== null) {
       const node = this.names.nodes[number]!;
@@ -203,7 +204,7 @@ class Binder {
         this.texts[number] = column.field.name;
         return column.field;
       }
-      const name = this.text(node, scope);
+      const name = this.text(node, scope, isByKeys);
       this.texts[number] = name;
       item.alias = encodeName(name);
       return { table: null, name };
@@ -213,10 +214,11 @@ class Binder {
     return scope.find(names)?.field ?? { table: null, name: names.at(-1)! };
   }
 
-  private text(node: NameNode, scope: FieldScope): string {
+  private text(node: NameNode, scope: FieldScope, isByKeys = false): string {
     const context = {
       column: (names: readonly string[]) => scope.textOf(names),
       firstOf: (query: number) => this.firstOf(query),
+      sortsByKeys: isByKeys,
     };
     const name = nameText(node, context, Math.max(SHORT_CHARS, Math.min(this.charsLeft, STATEMENT_LIMITS.nameCharsMax)));
     this.charsLeft -= name.length;

@@ -92,8 +92,10 @@ function readPosition(reader: TokenReader): NameNode {
 
 const BEFORE_IN = 20;
 
+/** Without FROM it starts at the first character. */
 function readSubstring(reader: TokenReader): NameNode {
   const args = [reader.expression()];
+  if (reader.word() === "for") args.push(text("Int64(1)"));
   while (reader.takeSymbol(",") || reader.takeWord("from") || reader.takeWord("for")) args.push(reader.expression());
   reader.expectSymbol(")");
   return plainCall("substr", args);

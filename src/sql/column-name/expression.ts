@@ -2,7 +2,7 @@
 import { BINDS } from "../parse/precedence.ts";
 import type { Token } from "../parse/tokens.ts";
 import { readCall, readQuery, startsQuery } from "./call.ts";
-import { listOperator, subscript } from "./list-operator.ts";
+import { field, listOperator, subscript } from "./list-operator.ts";
 import { binaryText, isNumber, stringText, stringValue } from "./literal.ts";
 import { type NameNode, parts, plainCall, text } from "./node.ts";
 import { type TokenReader, UNNAMED } from "./token-reader.ts";
@@ -74,7 +74,7 @@ function readInfix(reader: TokenReader, left: NameNode, operator: BinaryOperator
   reader.at += sign.length;
   if (sign === "::") return { kind: "cast", value: left, type: readType(reader), isTry: false };
   if (sign === "[") return subscript(reader, left);
-  if (sign === ".") return parts(left, `[${nameOf(reader.next())}]`);
+  if (sign === ".") return field(left, nameOf(reader.next()));
   if (["any", "some", "all"].includes(reader.word()) && reader.isSymbol("(", 1)) return readAny(reader, left, sign);
   const right = readExpression(reader, operator.binds);
   return listOperator(sign, left, right) ?? { kind: "binary", left, operator: operator.shown, right };

@@ -9,6 +9,7 @@ const TABLE = new Set(["a", "b", "s", "time"]);
 const CONTEXT = {
   column: (names: readonly string[]) => (names.length === 1 && TABLE.has(names[0]!) ? `t.${names[0]}` : names.join(".")),
   firstOf: () => "inner",
+  sortsByKeys: false,
 };
 
 /** Of the outermost select list, over a table t; what is not named is left out. */
@@ -112,6 +113,7 @@ const NAMES: readonly (readonly [group: string, rows: readonly (readonly [item: 
       ["trim(s)", "btrim(t.s)"],
       ["trim(LEADING 'x' FROM s)", 'ltrim(t.s,Utf8("x"))'],
       ["substring(s FROM 2 FOR 3)", "substr(t.s,Int64(2),Int64(3))"],
+      ["substring(s FOR 3)", "substr(t.s,Int64(1),Int64(3))"],
       ["position('x' IN s)", 'strpos(t.s,Utf8("x"))'],
       ["position('x', s)", 'position(Utf8("x"),t.s)'],
       ["overlay(s PLACING 'x' FROM 2)", 'overlay(t.s,Utf8("x"),Int64(2))'],
@@ -135,6 +137,15 @@ const NAMES: readonly (readonly [group: string, rows: readonly (readonly [item: 
       ["pow(a * (b + 1), 2)", "pow(t.a * (t.b + Int64(1)),Int64(2))"],
       ["pow(pow(a, 2), 3)", "pow(power(t.a, Int64(2)) AS pow(t.a,Int64(2)),Int64(3))"],
       ["quantile_cont(0.5) WITHIN GROUP (ORDER BY a)", "quantile_cont(t.a,Float64(0.5))"],
+      ["pow(count(*), 2)", "pow(count(Int64(1)) AS count(*),Int64(2))"],
+      ["pow(count() OVER (), 2)", `pow(count(Int64(1)) ${ROWS} AS count() ${ROWS},Int64(2))`],
+      ["pow([a][1], 2)", "pow(array_element(make_array(t.a), Int64(1)),Int64(2))"],
+      ["pow([a][1:b][1], 2)", "pow(array_element(array_slice(make_array(t.a), Int64(1), t.b, Int64(1)), Int64(1)),Int64(2))"],
+      ["pow(array_slice(a, 1, 2)['x'], 2)", 'pow(get_field(array_slice(t.a, Int64(1), Int64(2)), Utf8("x")),Int64(2))'],
+      [
+        "pow(percentile_cont(0.5) WITHIN GROUP (ORDER BY a::double), 2)",
+        "pow(percentile_cont(CAST(t.a AS Float64), Float64(0.5)) ORDER BY [CAST(t.a AS Float64) ASC NULLS LAST],Int64(2))",
+      ],
       ["nvl(ifnull(a, b), 1)", "nvl(ifnull(t.a,t.b),Int64(1))"],
       ["date_format(DATE '2024-01-01', '%Y')", 'date_format(CAST(Utf8("2024-01-01") AS Date32),Utf8("%Y"))'],
     ],
@@ -159,6 +170,34 @@ const NAMES: readonly (readonly [group: string, rows: readonly (readonly [item: 
     ],
   ],
 ];
+
+const SORTED: readonly (readonly [sort: string, name: string])[] = [
+  ["round(a, 1)", "round(t.a, Int64(1))"],
+  ["a::double DESC", "CAST(t.a AS Float64)"],
+  ["(a + 1) * 2", "(t.a + Int64(1)) * Int64(2)"],
+  ["a IN (1, 2)", "t.a IN ([Int64(1), Int64(2)])"],
+  ["char_length(s)", "character_length(t.s) AS char_length(t.s)"],
+  ["s[1]", "array_element(t.s, Int64(1))"],
+  // aggregates are columns of the grouping
+  ["max(a::double) + 1", "max(t.a) + Int64(1)"],
+  ["mean(a::double)", "avg(t.a) AS mean(CAST(t.a AS Float64))"],
+  ["count(*)", "count(Int64(1)) AS count(*)"],
+  ["selector_last(a, time)['value']", 'get_field(selector_last(t.a,t.time), Utf8("value"))'],
+];
+
+test.each(SORTED)("windows sort by %s in the long form", (sort, name) => {
+  const isDescending = sort.endsWith(" DESC");
+  const order = isDescending ? "DESC NULLS FIRST" : "ASC NULLS LAST";
+  expect(namesOf(`rank() OVER (PARTITION BY round(a, 1) ORDER BY ${sort})`)).toEqual([
+    `rank() PARTITION BY [round(t.a,Int64(1))] ORDER BY [${name} ${order}] ${RANGE}`,
+  ]);
+});
+
+test("aggregates sort by values in the long form", () => {
+  expect(namesOf("array_agg(a ORDER BY (a + 1) * 2, b::double)")).toEqual([
+    "array_agg(t.a) ORDER BY [(t.a + Int64(1)) * Int64(2) ASC NULLS LAST, CAST(t.b AS Float64) ASC NULLS LAST]",
+  ]);
+});
 
 for (const [group, rows] of NAMES)
   describe(group, () => test.each(rows)("%s is %s", (item, name) => expect(namesOf(item)).toEqual([name])));

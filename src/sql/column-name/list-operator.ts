@@ -1,7 +1,7 @@
 // Operators that become functions next to a list, a map or a struct.
 import { givesList } from "./function-name.ts";
 import { numberText, stringText, stringValue } from "./literal.ts";
-import { type NameCall, type NameNode, parts, plainCall } from "./node.ts";
+import { type NameCall, type NameNode, parts, plainCall, text } from "./node.ts";
 import { type TokenReader, UNNAMED } from "./token-reader.ts";
 
 /** Nesting depth of a list; 0 if it is not one, as far as its text shows. */
@@ -42,18 +42,20 @@ export function subscript(reader: TokenReader, value: NameNode): NameNode {
   const end = reader.expression();
   const step = reader.takeSymbol(":") ? reader.expression() : "Int64(1)";
   reader.expectSymbol("]");
-  return parts(value, "[", index, ":", end, ":", step, "]");
+  const call = plainCall("array_slice", [value, index, end, typeof step === "string" ? text(step) : step]);
+  return { ...parts(value, "[", index, ":", end, ":", step, "]"), long: call };
 }
 
 function element(value: NameNode, index: NameNode): NameNode {
-  if (value.kind !== "call" || value.written !== null || value.over !== null) return parts(value, "[", index, "]");
+  const shown = { ...parts(value, "[", index, "]"), long: plainCall("array_element", [value, index]) };
+  if (value.kind !== "call" || value.written !== null || value.over !== null) return shown;
   if (value.name === "array_agg") return { ...value, name: "nth_value", args: [...value.args, index] };
-  return value.name === "map" ? field(value, rawText(index)) : parts(value, "[", index, "]");
+  return value.name === "map" ? field(value, rawText(index)) : shown;
 }
 
 /** A member of a struct, as names show it. */
-function field(value: NameNode, key: string): NameNode {
-  return parts(value, `[${key}]`);
+export function field(value: NameNode, key: string): NameNode {
+  return { ...parts(value, `[${key}]`), long: plainCall("get_field", [value, text(stringText(key))]) };
 }
 
 /** A literal without its type. @throws UNNAMED for anything else */
@@ -69,12 +71,12 @@ export function shownCall(call: NameCall): NameNode {
   const { name, args, written } = call;
   const [first, second] = args;
   if (written !== null || first === undefined) return call;
-  if (name === "array_element" && args.length === 2) return parts(first, "[", second!, "]");
+  if (name === "array_element" && args.length === 2) return { ...parts(first, "[", second!, "]"), long: call };
   if (name === "array_slice" && (args.length === 3 || args.length === 4)) {
-    return parts(first, "[", ...args.slice(1).flatMap((bound, i) => (i === 0 ? [bound] : [":", bound])), "]");
+    return { ...parts(first, "[", ...args.slice(1).flatMap((bound, i) => (i === 0 ? [bound] : [":", bound])), "]"), long: call };
   }
   if (name === "get_field" && args.length === 2)
-    return second!.kind === "text" ? field(first, rawText(second!)) : parts(first, "[", second!, "]");
+    return second!.kind === "text" ? field(first, rawText(second!)) : { ...parts(first, "[", second!, "]"), long: call };
   if (name === "make_map") {
     const every = (rest: number) =>
       plainCall(

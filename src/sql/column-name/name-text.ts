@@ -1,12 +1,15 @@
 // Prints a name with a maximum length: the long form of a call by its second name contains its arguments twice.
+import { functionType } from "../bind/functions.ts";
 import { intervalText, numberText } from "./literal.ts";
-import type { NameCall, NameNode, NameOrder, NameWindow } from "./node.ts";
+import { type NameCall, type NameNode, type NameOrder, type NameWindow, text } from "./node.ts";
 
 export interface NameContext {
   /** A column as shown in names: with its table. */
   column(names: readonly string[]): string;
   /** The name of the first column of the query whose SELECT is at this position. */
   firstOf(query: number): string;
+  /** True if windows sort by keys of the grouping. */
+  readonly sortsByKeys: boolean;
 }
 
 /** Window functions other than aggregates. */
@@ -32,6 +35,8 @@ export function nameText(node: NameNode, context: NameContext, charsMax: number)
 
 class NameWriter {
   private out = "";
+  /** True within ORDER BY of a window. */
+  private isSorting = false;
 
   constructor(
     private readonly context: NameContext,
@@ -70,7 +75,8 @@ class NameWriter {
         this.out += this.context.column(node.names);
         return;
       case "parts":
-        for (const part of node.parts) this.put(part, isLong);
+        if (isLong && node.long !== undefined) this.put(node.long, true);
+        else this.putAll(node.parts, isLong);
         return;
       case "binary":
         this.putBinary(node, isLong);
@@ -89,12 +95,9 @@ class NameWriter {
         this.putQuery(node, isLong);
         return;
       case "call":
-        if (node.written === null) this.putCall(node, isLong);
-        else if (isLong) {
-          this.putCall(node, true);
-          this.out += " AS ";
-          this.putWritten(node, node.written);
-        } else this.putWritten(node, node.written);
+        if (isLong) this.putFull(node);
+        else if (node.written === null) this.putCall(node, false);
+        else this.putWritten(node, node.written);
     }
   }
 
@@ -135,29 +138,44 @@ class NameWriter {
   }
 
   /** A call by its second name. */
-  private putWritten({ args, isWithinGroup, orders }: NameCall, written: string): void {
+  private putWritten(node: NameCall, written: string): void {
     this.out += `${written}(`;
-    // the ORDER BY value of WITHIN GROUP is the first argument
-    this.putList(isWithinGroup ? [...orders.map(({ value }) => value), ...args] : args, ",", true);
+    this.putList(node.isWithinGroup ? sortedArguments(node) : node.args, ",", true);
     this.out += ")";
+  }
+
+  /** A call in the long form: under its first name, and as written if that differs. */
+  private putFull(node: NameCall): void {
+    const { name, args, written } = node;
+    const countsRows = written === null && name === "count" && (args.length === 0 || isStar(args[0]!));
+    // under a window an aggregate is a column of the grouping, whose name is short
+    const isLong = !(this.isSorting && isAggregateCall(node));
+    this.putCall(countsRows ? { ...node, args: [ONE] } : node, isLong);
+    if (written === null && !countsRows) return;
+    this.out += " AS ";
+    if (written === null) this.putCall(node, false);
+    else this.putWritten(node, written);
   }
 
   private putCall(node: NameCall, isLong: boolean): void {
     const isAggregateOver = node.over !== null && !WINDOW_FUNCTIONS.has(node.name);
     this.out += `${node.name}(${node.isDistinct ? "DISTINCT " : ""}`;
-    this.putList(node.args, isLong || isAggregateOver ? ", " : ",", isLong);
+    const isSorted = isLong && node.isWithinGroup;
+    this.putList(isSorted ? sortedArguments(node) : node.args, isLong || isAggregateOver ? ", " : ",", isLong);
     this.out += ")";
     if (node.nulls !== "") this.out += ` ${node.nulls}`;
     if (node.filter !== null) this.putAll([" FILTER (WHERE ", node.filter, ")"], true);
-    if (node.orders.length > 0) this.putOrders(node.isWithinGroup ? " WITHIN GROUP [" : " ORDER BY [", node.orders, isLong);
+    if (node.orders.length > 0) this.putOrders(node.isWithinGroup && !isSorted ? " WITHIN GROUP [" : " ORDER BY [", node.orders);
     if (node.over !== null) this.putWindow(node.over.window!, isLong);
   }
 
-  private putOrders(head: string, orders: readonly NameOrder[], isLong: boolean): void {
+  /** Sort expressions are in the long form even within a short name. */
+  private putOrders(head: string, orders: readonly NameOrder[]): void {
     this.out += head;
     for (const [i, { value, isDescending, nullsFirst }] of orders.entries()) {
       if (i > 0) this.out += ", ";
-      this.put(value, isLong);
+      // a key of the grouping is a column, whose name is short
+      this.put(value, !(this.isSorting && this.context.sortsByKeys && !(value.kind === "call" && isAggregateCall(value))));
       this.out += `${isDescending ? " DESC" : " ASC"}${nullsFirst ? " NULLS FIRST" : " NULLS LAST"}`;
     }
     this.out += "]";
@@ -169,11 +187,27 @@ class NameWriter {
       this.putList(partitions, ", ", isLong);
       this.out += "]";
     }
-    if (orders.length > 0) this.putOrders(" ORDER BY [", orders, isLong);
+    if (orders.length > 0) {
+      this.isSorting = true;
+      this.putOrders(" ORDER BY [", orders);
+      this.isSorting = false;
+    }
     const { unit, start, end } = frame ?? (orders.length > 0 ? ORDERED : UNORDERED);
     this.out += ` ${unit} BETWEEN ${start} AND ${end}`;
   }
 }
+
+/** The values of WITHIN GROUP are the first arguments. */
+function sortedArguments({ args, orders }: NameCall): readonly NameNode[] {
+  return [...orders.map(({ value }) => value), ...args];
+}
+
+function isAggregateCall({ name, over }: NameCall): boolean {
+  return over === null && functionType(name) === "AGGREGATE";
+}
+
+const isStar = (node: NameNode) => node.kind === "text" && node.text === "*";
+const ONE = text("Int64(1)");
 
 const ORDERED = { unit: "RANGE", start: "UNBOUNDED PRECEDING", end: "CURRENT ROW" };
 const UNORDERED = { unit: "ROWS", start: "UNBOUNDED PRECEDING", end: "UNBOUNDED FOLLOWING" };

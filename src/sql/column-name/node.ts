@@ -11,8 +11,8 @@ export type NameNode =
   | { readonly kind: "interval"; readonly written: string; readonly isNegative: boolean }
   /** As written, without quotes. */
   | { readonly kind: "column"; readonly names: readonly string[] }
-  /** Text around expressions, the same in both forms. */
-  | { readonly kind: "parts"; readonly parts: readonly (string | NameNode)[] }
+  /** Text around expressions, the same in both forms unless there is a long form. */
+  | { readonly kind: "parts"; readonly parts: readonly (string | NameNode)[]; readonly long?: NameCall }
   | { readonly kind: "binary"; readonly left: NameNode; readonly operator: string; readonly right: NameNode }
   | { readonly kind: "cast"; readonly value: NameNode; readonly type: string; readonly isTry: boolean }
   | { readonly kind: "in"; readonly value: NameNode; readonly isNot: boolean; readonly items: readonly NameNode[] }
@@ -65,7 +65,7 @@ export const UNNEST = "UNNEST";
 
 export const text = (words: string): NameNode => ({ kind: "text", text: words });
 
-export const parts = (...list: readonly (string | NameNode)[]): NameNode => ({ kind: "parts", parts: list });
+export const parts = (...list: readonly (string | NameNode)[]): Extract<NameNode, { kind: "parts" }> => ({ kind: "parts", parts: list });
 
 /** A call without DISTINCT, FILTER, ORDER BY and OVER. */
 export function plainCall(name: string, args: readonly NameNode[], written: string | null = null): NameCall {
