@@ -84,7 +84,25 @@ const PARTS: readonly SqlCase[] = [
     "SELECT upper(NULL), replace('a1', NULL, 'x'), upper(CAST(5 AS text)), reverse(12), lpad(7, 2, '0'), concat(1, 'a')",
     [[null, null, "5", "21", "07", "1a"]],
   ],
-  ["SELECT overlay('abc' PLACING 'X' FROM 0)", new Error("overlay start position must be at least 1")],
+  [
+    "SELECT overlay('abcdef', 'XX', 2), overlay('abcdef', 'XX', 2, 0), overlay('abcdef', 'XX', 2, -1), overlay('abc', 'X', NULL)",
+    [["aXXdef", "aXXbcdef", "aXXabcdef", null]],
+  ],
+  // nothing stands before a replacement outside of the text
+  [
+    "SELECT overlay('abcdef' PLACING 'XX' FROM 6), overlay('abcdef' PLACING 'XX' FROM 7), overlay('abcdef', 'XX', 9, -5), overlay('ab', '', 3)",
+    [["abcdeXX", "XX", "XXdef", ""]],
+  ],
+  [
+    "SELECT overlay('abcdef', 'XX', 0), overlay('abcdef', 'XX', -1), overlay('abcdef', 'XX', -3, 6), overlay('abcdef', 'XX', 3, 100)",
+    [["XXbcdef", "XXabcdef", "XXcdef", "abXX"]],
+  ],
+  ["SELECT overlay('abc' PLACING 'X' FROM 0 FOR 0)", new Error("overlay must end at or after the start of the text")],
+  [
+    "SELECT position('bca', 'a'), position('ca' IN substr('bcca', position('bc', 'c'))), position('', NULL), position(room, 'K') FROM home LIMIT 1",
+    [[3, 2, null, 1]],
+  ],
+  ["SELECT substring('abc' FOR 2), substr('abc' FOR 1), substr('abc' FROM 2), substr('abc' FROM 2 FOR 1)", [["ab", "a", "bc", "b"]]],
   ["SELECT substr('alphabet', 1, -1)", new Error("negative substring length not allowed")],
   ["SELECT substr('alphabet', co - 9, 3) FROM home WHERE co IN (7, 9, 14) ORDER BY co", [[""], ["al"], ["al"], ["abe"]]],
   ["SELECT split_part('abc', '', 2), split_part('abc', '', 4), split_part('abc', '', -2), split_part('abc', '', 6)", [["a", "c", "c", ""]]],
@@ -133,7 +151,7 @@ const PARTS: readonly SqlCase[] = [
     [["bc", "", ""]],
   ],
   ["SELECT left('abc', -9223372036854775808), split_part('a', 'b', -9223372036854775808)", [["", ""]]],
-  ["SELECT overlay('abc' PLACING 'x' FROM 9223372036854775807 FOR 9223372036854775807)", [["abcx"]]],
+  ["SELECT overlay('abc' PLACING 'x' FROM 9223372036854775807 FOR 9223372036854775807)", [["x"]]],
 ];
 
 const MADE: readonly SqlCase[] = [

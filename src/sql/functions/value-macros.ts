@@ -83,10 +83,12 @@ const TEXT: readonly string[] = [
   "CREATE MACRO __left(s, n) AS left(s, __end_places(n))",
   "CREATE MACRO __right(s, n) AS right(s, __end_places(n))",
   "CREATE MACRO __after(s, first) AS CASE WHEN first IS NOT NULL THEN substring(s, greatest(__text_place(first), 1)) END",
+  // outside of the text nothing stands before the replacement
   `CREATE MACRO __overlay(s, other, first, n) AS
-     CASE WHEN first < 1 THEN error('Execution error: overlay start position must be at least 1: ' || first)
-          ELSE left(s, __text_place(first) - 1) || other
-               || substring(s, greatest(__text_place(__text_place(first) + least(n, 4294967295)), 1)) END`,
+     CASE WHEN __end_places(first) + __end_places(n) < 1
+          THEN error('Execution error: overlay must end at or after the start of the text: ' || first)
+          ELSE CASE WHEN first > 1 AND first <= length(s) THEN left(s, __text_place(first) - 1) ELSE '' END || other
+               || substring(s, __text_place(__end_places(first) + __end_places(n))) END`,
   `CREATE MACRO __split_part(s, delimiter, n) AS
      CASE WHEN n = 0 THEN error('Execution error: field position must not be zero')
           WHEN delimiter = '' THEN substring(s, CASE WHEN n > 0 AND n <= length(s) + 1 THEN n - 1

@@ -18,6 +18,28 @@ export function withinGroup(tokens: readonly Token[]): Token[] {
   return tokens.filter((_, i) => !dropped.has(i));
 }
 
+/** Functions for which DuckDB's grammar has a form of words: `position(a IN b)`. */
+export const WORDED_CALLS: readonly string[] = ["overlay", "position", "substr"];
+
+/** Makes `position(a, b)` and `overlay(a, b, 1)` calls like others by quoting the name; `substr(a FROM 2)` is `substring(a FROM 2)`. */
+export function wordedCalls(tokens: readonly Token[]): readonly Token[] {
+  const named = new Map<number, Token>();
+  /** For each open bracket: the name of such a call before it; -1: none. */
+  const open: number[] = [];
+  for (const [i, token] of tokens.entries()) {
+    const call = open.at(-1) ?? -1;
+    const name = tokens[call];
+    if (token.kind === "symbol" && "([{".includes(token.text)) {
+      const before = tokens[i - 1];
+      open.push(token.text === "(" && before?.kind === "word" && WORDED_CALLS.includes(before.text) ? i - 1 : -1);
+    } else if (token.kind === "symbol" && ")]}".includes(token.text)) open.pop();
+    else if (name === undefined) continue;
+    else if (name.text !== "substr" && isSymbol(token, ",")) named.set(call, { ...name, kind: "quoted" });
+    else if (name.text === "substr" && (isWord(token, "from") || isWord(token, "for"))) named.set(call, { ...name, text: "substring" });
+  }
+  return named.size === 0 ? tokens : tokens.map((token, i) => named.get(i) ?? token);
+}
+
 /** True for an unquoted word, in any case. */
 export function isWord(token: Token | undefined, text: string): boolean {
   return token?.kind === "word" && token.text === text;

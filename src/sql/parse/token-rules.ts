@@ -1,7 +1,7 @@
 // Rewrites tokens that DuckDB's grammar rejects or interprets differently, between tokenizer and parser. A rule maps tokens to tokens;
 // positions stay those of the statement. Rules for function calls are in call-rules.ts.
 import { Brackets } from "./brackets.ts";
-import { isSymbol, isWord, symbol, withinGroup, word } from "./call-rules.ts";
+import { isSymbol, isWord, symbol, WORDED_CALLS, withinGroup, word, wordedCalls } from "./call-rules.ts";
 import { equalityLists } from "./equality-lists.ts";
 import { nullTreatment } from "./null-treatment.ts";
 import { GROUPED_SIGNS, operatorGroups } from "./operator-groups.ts";
@@ -23,6 +23,7 @@ const RULES: readonly Rule[] = [
   { marks: RULED_WORDS, apply: wordRules },
   { marks: ["except"], apply: starsExcept },
   { marks: ["extract"], apply: extractedParts },
+  { marks: WORDED_CALLS, apply: wordedCalls },
   { marks: ["ifnull"], apply: nullChoices },
   { marks: ["unsigned"], apply: unsignedTypes },
   { marks: [...DECIMALS], apply: plainDecimals },
