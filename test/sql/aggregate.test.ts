@@ -241,6 +241,13 @@ const SELECTORS: readonly SqlCase[] = [
 ];
 
 const GROUPINGS: readonly SqlCase[] = [
+  // no rows are no group of any set
+  ...["ROLLUP(room)", "CUBE(room, co)", "GROUPING SETS ((room), ())"].flatMap((sets): SqlCase[] => [
+    [`SELECT max(room), grouping(room), count(*) FROM home WHERE co > 1000 GROUP BY ${sets}`, []],
+    [`SELECT count(*) AS n FROM home WHERE 1 = 0 GROUP BY ${sets} HAVING count(*) = 0 ORDER BY n`, []],
+    [`SELECT count(*) FROM (SELECT room FROM home WHERE temp > 1000 GROUP BY ${sets})`, [[0n]]],
+  ]),
+  ["SELECT count(*) FROM home WHERE co > 1000", [[0n]]],
   [
     "SELECT room, grouping(room), count(*) FROM home GROUP BY ROLLUP(room) ORDER BY room",
     [

@@ -12,6 +12,7 @@ import { DICTIONARY, isDictionary, isNullConstant, NULL_TYPE, sameType } from ".
 import { isFine } from "../parse/interval.ts";
 import { rowCount } from "../parse/row-count.ts";
 import type { Expression, Modifier, QueryNode, SelectNode } from "../parse/tree.ts";
+import { call, integerConstant, operator } from "../parse/tree.ts";
 import type { RewriteContext, RewriteInput } from "./context.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
 import { starColumns } from "./from.ts";
@@ -90,6 +91,7 @@ function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope |
   // A literal number is the position of a column and stays.
   node.group_expressions = node.group_expressions.map((group) => rewriteUnlessNumber(group, context, scope));
   if (node.having !== null) node.having = expectFilter(rewriteExpression(qualifiedColumns(node.having, node, scope), context, scope)).node;
+  if (node.group_sets.length > 1) node.having = ofRows(node.having);
   if (node.qualify !== null) node.qualify = expectFilter(rewriteExpression(node.qualify, context, scope)).node;
   rewriteModifiers(node.modifiers, context, scope, columns);
   return { columns: isFirstOfEach ? (columns?.map(withoutMark) ?? null) : columns, narrowable };
@@ -117,6 +119,12 @@ function qualifiedColumns(node: Expression, select: SelectNode, scope: Scope): E
   if (others.length > 0 || !select.select_list.some(({ alias }) => alias === name)) return node;
   const relation = scope.relationOf(name!);
   return relation === null ? node : { ...node, column_names: [relation.alias, name!] };
+}
+
+/** HAVING of grouping sets, for which no rows are no group: DuckDB's set of all rows is a group even then. */
+function ofRows(having: Expression | null): Expression {
+  const hasRows = operator(">", call("count_star", []), integerConstant(0));
+  return conjunction(having === null ? [hasRows] : [having, hasRows])!;
 }
 
 /** The rest of a WHERE clause after narrowing the scans. `narrowable` null: the rows were sampled before. */
