@@ -227,6 +227,17 @@ const AGGREGATES: readonly SqlCase[] = [
 ];
 
 const CHANGES: readonly SqlCase[] = [
+  // unsigned integers wrap
+  [
+    `SELECT difference(u) OVER (ORDER BY t), non_negative_difference(u) OVER (ORDER BY t) FROM (SELECT x::bigint unsigned AS u, t ${COUNTER})`,
+    [
+      [null, null],
+      [null, null],
+      [30n, 30n],
+      [18446744073709551606n, 18446744073709551606n],
+      [0n, 0n],
+    ],
+  ],
   [`SELECT difference(co) OVER (ORDER BY time) ${KITCHEN}`, CO.map((co, i) => [i === 0 ? null : BigInt(co - CO[i - 1]!)])],
   [
     `SELECT difference(x) OVER (ORDER BY t), non_negative_difference(x) OVER (ORDER BY t) ${COUNTER}`,

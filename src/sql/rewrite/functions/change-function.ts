@@ -1,9 +1,9 @@
 // Changes between rows of a window: difference, derivative and their non-negative variants. Rows without a value are skipped and have no
 // result.
-import { ColumnType } from "../../../model/rows/column.ts";
+import { isUnsigned64 } from "../../bind/decimals.ts";
 import type { Typed } from "../../bind/kind.ts";
 import { intervalNs } from "../../parse/interval.ts";
-import { bigintConstant, call, castTo, type Expression, operator, type Window } from "../../parse/tree.ts";
+import { bigintConstant, call, castTo, type Expression, operator, stringConstant, type Window } from "../../parse/tree.ts";
 import { argumentCount, isNotNull, planError, whenThen } from "../rule.ts";
 import { asTime, nsOf } from "../time/time-value.ts";
 
@@ -24,10 +24,14 @@ function previous(window: Window, value: Expression): Window {
 function difference({ window, args }: ChangeInput): Typed {
   const [value] = args;
   if (value === undefined || args.length > 1) throw argumentCount(window.function_name, "1", args.length);
-  const isUnsigned = value.source?.scan.defs[value.source.index]?.type === ColumnType.unsigned;
-  const current = isUnsigned ? castTo(value.node, "HUGEINT") : value.node;
-  return { node: operator("-", current, previous(window, current)), kind: value.kind };
+  if (!isUnsigned64(value)) return { node: operator("-", value.node, previous(window, value.node)), kind: value.kind };
+  const current = castTo(value.node, "HUGEINT");
+  const wrapped = operator("%", operator("+", operator("-", current, previous(window, current)), TWO_TO_64), TWO_TO_64);
+  return { node: castTo(wrapped, "UBIGINT"), kind: value.kind, arrow: "UInt64" };
 }
+
+/** The difference of unsigned integers is unsigned, and a negative one wraps. */
+const TWO_TO_64 = castTo(stringConstant("18446744073709551616"), "HUGEINT");
 
 /** derivative(x, unit, time): the change of x per unit of time. */
 function derivative({ window, args }: ChangeInput): Typed {
@@ -48,8 +52,8 @@ function derivative({ window, args }: ChangeInput): Typed {
 
 function nonNegative(rule: (input: ChangeInput) => Typed): (input: ChangeInput) => Typed {
   return (input) => {
-    const { node, kind } = rule(input);
-    return { node: call("__non_negative", [node]), kind };
+    const change = rule(input);
+    return { ...change, node: call("__non_negative", [change.node]) };
   };
 }
 
