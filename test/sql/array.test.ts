@@ -62,6 +62,16 @@ const MADE: readonly SqlCase[] = [
     ],
   ],
   ["SELECT * FROM unnest([1, 2]) AS t(x)", [[1n], [2n]]],
+  [
+    "SELECT t.* FROM unnest(['a', 'b'], [1]) AS t",
+    [
+      ["a", 1n],
+      ["b", null],
+    ],
+  ],
+  ["SELECT count(*) FROM home, unnest([1, 2, 3]) u WHERE room = 'Kitchen'", [[39n]]],
+  ['SELECT max("UNNEST(make_array(Int64(1),Int64(2)))") FROM unnest([1, 2])', [[2n]]],
+  ["SELECT * FROM unnest(struct(1, 'a'))", [[1n, "a"]]],
 ];
 
 const READ: readonly SqlCase[] = [

@@ -58,6 +58,12 @@ const NAMES: readonly (readonly [statement: string, ...names: string[]])[] = [
   ["SELECT abs(x) AS y, rank() OVER (ORDER BY abs(x)) FROM t GROUP BY y", "y", `rank() ORDER BY [abs(t.x) ${SORTED}`],
   ["SELECT x::text, rank() OVER (ORDER BY x::text) FROM t GROUP BY 1", "t.x", `rank() ORDER BY [t.x ${SORTED}`],
   ["SELECT rank() OVER (ORDER BY x::text) FROM t GROUP BY x", `rank() ORDER BY [CAST(t.x AS Utf8) ${SORTED}`],
+  // lists as tables
+  ["SELECT * FROM unnest([1, 2])", "UNNEST(make_array(Int64(1),Int64(2)))"],
+  ["SELECT * FROM unnest(['a'], [[1, 2]]) AS d", 'UNNEST(make_array(Utf8("a")))', "UNNEST(make_array(make_array(Int64(1),Int64(2))))"],
+  ["SELECT x, u.* FROM t CROSS JOIN unnest([1]) u", "x", "UNNEST(make_array(Int64(1)))"],
+  ["SELECT * FROM unnest([1], [2]) AS d(a, b)", "a", "b"],
+  ["SELECT * FROM unnest(struct(1, 2))", `${MEMBER}(struct(Int64(1),Int64(2))).c0`, `${MEMBER}(struct(Int64(1),Int64(2))).c1`],
   // queries in expressions
   ["SELECT (SELECT max(x) FROM u) + 1 FROM t", "max(u.x) + Int64(1)"],
   ["SELECT (SELECT max(u.x) AS m FROM u) FROM t", "m"],

@@ -1,5 +1,6 @@
 // Parses the first words of a statement: EXPLAIN, SHOW and DESCRIBE are handled here, the rest is a query for DuckDB's parser.
 import { near, TsdbError } from "../../model/errors.ts";
+import { unnestedTables } from "../column-name/from-unnest.ts";
 import { type ItemNames, nameItems } from "../column-name/select-items.ts";
 import { checkTokens } from "./brackets.ts";
 import { EncodedText } from "./encoded-text.ts";
@@ -50,7 +51,7 @@ const DESCRIBE = "SELECT column_name, data_type, is_nullable FROM information_sc
 export function parseStatement(sql: string): Statement {
   const written = withoutEnd(tokenize(sql));
   checkTokens(written);
-  const named = nameItems(written);
+  const named = nameItems(unnestedTables(written));
   return { ...kindOf(sql, applyTokenRules(named.tokens)), names: named.names };
 }
 
