@@ -14,6 +14,7 @@ import { expectOneKind } from "./functions/conditional-function.ts";
 import { selectorPart } from "./functions/selector.ts";
 import { partOf } from "./functions/struct-function.ts";
 import { presenceHint, tagHint, truthHint } from "./pushdown/conditions.ts";
+import { alternatives } from "./time/common-zone.ts";
 import { currentTime } from "./time/time-function.ts";
 import { typed } from "./typed.ts";
 import { rewriteCast } from "./values/cast.ts";
@@ -54,14 +55,14 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
       return rewriteCase(node, context, scope);
     case "COMPARISON": {
       const right = rewriteExpression(node.right, context, scope);
-      if (!isTruthTest(node)) return rewriteComparison(node, rewriteExpression(node.left, context, scope), right);
+      if (!isTruthTest(node)) return rewriteComparison(node, rewriteExpression(node.left, context, scope), right, scope);
       const tested = rewriteExpression(node.left.child, context, scope);
       expectNegatable(tested);
-      return rewriteComparison(node, castOf(node.left, tested, scope), right);
+      return rewriteComparison(node, castOf(node.left, tested, scope), right, scope);
     }
     case "BETWEEN": {
-      const [input, lower, upper] = [node.input, node.lower, node.upper].map((child) => rewriteExpression(child, context, scope));
-      return rewriteBetween(node, input!, lower!, upper!);
+      const operands = [node.input, node.lower, node.upper].map((child) => rewriteExpression(child, context, scope));
+      return rewriteBetween(node, operands, scope);
     }
     case "CONJUNCTION": {
       const children = node.children.map((child) => rewriteExpression(child, context, scope));
@@ -171,10 +172,10 @@ function rewriteCase(node: Extract<Expression, { class: "CASE" }>, context: Rewr
     value: rewriteExpression(check.then_expr, context, scope),
   }));
   const otherwise = rewriteExpression(node.else_expr, context, scope);
-  const values = [...checks.map(({ value }) => value), otherwise];
+  const values = alternatives([otherwise, ...checks.map(({ value }) => value)], scope, "first");
   const { nodes, ...common } = unify(values);
-  const case_checks = checks.map(({ condition }, i) => ({ when_expr: condition.node, then_expr: nodes[i]! }));
-  const chosen = withClock({ node: { ...node, case_checks, else_expr: nodes[checks.length]! }, ...common }, values);
+  const case_checks = checks.map(({ condition }, i) => ({ when_expr: condition.node, then_expr: nodes[i + 1]! }));
+  const chosen = withClock({ node: { ...node, case_checks, else_expr: nodes[0]! }, ...common }, values);
   const { arrow } = chosenType(values);
   // beside a NULL that is written a tag is a plain text
   const isTag = arrow === DICTIONARY && !values.some((value) => isNullConstant(value) && value.node.query_location !== undefined);
@@ -190,15 +191,16 @@ function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, conte
       return rewriteIn(
         node,
         node.children.map((child) => rewriteExpression(child, context, scope)),
+        scope,
       );
-    return rewriteInList(node, rewriteExpression(subject!, context, scope), list);
+    return rewriteInList(node, rewriteExpression(subject!, context, scope), list, scope);
   }
   const children = node.children.map((child) => rewriteExpression(child, context, scope));
   const rewritten: Expression = { ...node, children: children.map((child) => child.node) };
   switch (node.type) {
     case "OPERATOR_COALESCE": {
       expectOneKind("coalesce", children);
-      const values = asNumbers(children, scope);
+      const values = alternatives(asNumbers(children, scope), scope);
       const { nodes, ...common } = unify(values);
       return { ...withClock({ node: { ...node, children: nodes }, ...common }, values), ...chosenType(values) };
     }

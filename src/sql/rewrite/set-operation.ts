@@ -1,4 +1,5 @@
 // The result columns of UNION, INTERSECT and EXCEPT.
+import { ALL_TIME } from "../../model/query/scan.ts";
 import type { ColumnType } from "../../model/rows/column.ts";
 import { decimalNote, haveMixedSigns, MIXED_SIGNS } from "../bind/decimals.ts";
 import { clockOf, type Kind, typeNote } from "../bind/kind.ts";
@@ -7,6 +8,7 @@ import { DICTIONARY, isDictionary, markOf } from "../bind/type-notes.ts";
 import { castToDecimal, type Expression, type QueryNode, type SetOperationNode } from "../parse/tree.ts";
 import { planError } from "./rule.ts";
 import { timeMacro } from "./time/time-macro.ts";
+import { fromClock } from "./time/time-zone.ts";
 
 /** A column is a time only if it is one on both sides; it is not a table's column. Signed and unsigned integers become decimals, texts
  *  beside times are read as times. */
@@ -32,6 +34,10 @@ export function mergeSides(
       castItem(texts, i, (item) => timeMacro("__text_time", item));
       return { name: column.name, kind: "time", ...clockOf([time]), mark: null };
     }
+    const zone = node.setop_type === "UNION" && column.kind === "time" && other.kind === "time" ? (column.zone ?? other.zone) : undefined;
+    if (zone !== undefined && (column.zone !== undefined || localSide(node.left, i, zone))) {
+      if (other.zone !== undefined || localSide(node.right, i, zone)) return { name: column.name, kind: "time", zone, mark };
+    }
     const isSame = other.kind === column.kind && other.arrow === column.arrow && other.depth === column.depth;
     const areTexts = column.kind === "string" && other.kind === "string";
     return {
@@ -42,6 +48,13 @@ export function mergeSides(
       mark,
     };
   });
+}
+
+/** Makes a side's times without a zone local times of the other side's. False: they are not among its items. */
+function localSide(node: QueryNode, index: number, zone: string): boolean {
+  if (!hasItem(node, index)) return false;
+  castItem(node, index, (item) => fromClock({ node: item, kind: "time", zone }, ALL_TIME, null).node);
+  return true;
 }
 
 /** Truth values are no numbers or texts. @throws TsdbError bad_query */

@@ -4,6 +4,7 @@ import { type Kind, type Typed, withClock } from "../../bind/kind.ts";
 import { chosenType, isDictionary, isNullConstant, isTruth, sameType, typeName } from "../../bind/type-notes.ts";
 import { castTo, type Expression } from "../../parse/tree.ts";
 import { callAs, expectArguments, isNotNull, nullConstant, nullOf, planError, type RuleInput, type Rules, whenThen } from "../rule.ts";
+import { alternatives } from "../time/common-zone.ts";
 import { asNumbers, unify } from "../values/common-type.ts";
 import { dependsOnNan, negative, withLeastNan } from "../values/least-nan.ts";
 
@@ -19,7 +20,7 @@ function choice(name: string, opposite: string): (input: RuleInput) => Typed {
   return (input) => {
     expectArguments(input, 1, Number.POSITIVE_INFINITY);
     expectOneKind(name, input.args);
-    const args = asNumbers(input.args, input.scope);
+    const args = alternatives(asNumbers(input.args, input.scope), input.scope);
     if (dependsOnNan(args)) {
       const least = callAs(
         opposite,

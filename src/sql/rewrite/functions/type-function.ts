@@ -8,6 +8,7 @@ import type { Typed } from "../../bind/kind.ts";
 import { DICTIONARY, isDictionary, isNullConstant, NULL_TYPE, withMarkOf } from "../../bind/type-notes.ts";
 import { bigintConstant, type Cast, call, castTo, operator, stringConstant } from "../../parse/tree.ts";
 import { expectArguments, isNotNull, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
+import { localIn } from "../time/common-zone.ts";
 import { bin } from "../time/time-bin.ts";
 import { asTime } from "../time/time-value.ts";
 import { inZone } from "../time/time-zone.ts";
@@ -64,8 +65,9 @@ function arrowCast(input: RuleInput): Typed {
   if (type.type.id === "BLOB") return { node: bytesOf(value!), kind: "binary", arrow: type.name };
   if (type.type.id === "VARCHAR" && value!.kind === "binary") return { node: textOf(value!), kind: "string", arrow: type.name };
   const node: Cast = { ...castTo(value!.node, type.type.id), cast_type: type.type };
-  // a text without a zone is local time in the type's zone
-  const source = type.zone === undefined || value!.text === undefined ? value! : asTime(value!, type.zone);
+  // a text or a time without a zone is local time in the type's zone
+  const source =
+    type.zone === undefined ? value! : value!.text === undefined ? localIn(value!, type.zone, input.scope) : asTime(value!, type.zone);
   const cast = withMarkOf({ ...rewriteCast(node, source, input.scope), arrow: type.name }, value);
   if (unitNs === undefined || cast.kind !== "time") return cast;
   return withMarkOf({ ...inZone(bin(cast, unitNs, 0n), type.zone), arrow: type.name }, value);

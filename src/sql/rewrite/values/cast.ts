@@ -217,8 +217,7 @@ function castToTime(node: Cast, child: Typed, isParameter = false): Typed {
     return { ...time, arrow };
   }
   if (child.kind === "time" || child.kind === "coarse") {
-    const time = asTime(child);
-    return node.cast_type.id === "TIMESTAMP WITH TIME ZONE" ? time : inZone(time, undefined);
+    return inZone(asTime(child), undefined);
   }
   if (child.text !== undefined && !node.try_cast) return timeConstant(timeOfText(child.text));
   // an integer is seconds since 1970; to TRY_CAST, as a parameter, and of another type than Int64, nanoseconds
@@ -256,5 +255,5 @@ function castFromTime(node: Cast, time: Typed, scope: Scope): Typed {
   }
   // DuckDB truncates towards 1970, which gives the wrong day just before midnight
   if (kind === "date") return { node: { ...node, child: timeMacro("__us", child.node) }, kind };
-  return { node, kind };
+  return { node: { ...node, child: child.node }, kind };
 }

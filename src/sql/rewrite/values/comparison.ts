@@ -2,6 +2,7 @@
 
 import type { Hint, ScanUse, Typed } from "../../bind/kind.ts";
 import { deferredTime } from "../../bind/plan-clock.ts";
+import type { Scope } from "../../bind/scope.ts";
 import { markOf, NULL_TYPE, typeName, withMarkOf } from "../../bind/type-notes.ts";
 import { intervalNs, isFine } from "../../parse/interval.ts";
 import { clampI64 } from "../../parse/time-text.ts";
@@ -10,6 +11,7 @@ import { bigintConstant, call, castTo, integerConstant, stringConstant } from ".
 import { comparisonSign } from "../../print/print-expression.ts";
 import { comparisonHint, textHint } from "../pushdown/conditions.ts";
 import { planError } from "../rule.ts";
+import { comparable } from "../time/common-zone.ts";
 import { asTime, timeConstant } from "../time/time-value.ts";
 import { textOf } from "./cast.ts";
 import { typedConstant } from "./constant.ts";
@@ -84,9 +86,9 @@ function isSide(type: string, side: Typed, other: Typed): boolean {
 }
 
 /** Rewrites a comparison, with its hint for the scan. */
-export function rewriteComparison(node: Comparison, left: Typed, right: Typed): Typed {
+export function rewriteComparison(node: Comparison, left: Typed, right: Typed, scope: Scope): Typed {
   const same = isSide(node.type, left, right) ? left : isSide(node.type, right, left) ? right : undefined;
-  return withMarkOf(compare(node, left, right), same);
+  return withMarkOf(compare(node, left, right, scope), same);
 }
 
 /** Truth values are compared with each other alone. @throws TsdbError bad_query */
@@ -105,9 +107,9 @@ function unlikeBoolean(left: Typed, right: Typed): readonly [string, string] | n
   return [a, b].every((name) => name === "Boolean" || name === NULL_TYPE) ? null : [a, b];
 }
 
-function compare(node: Comparison, ...sides: readonly [left: Typed, right: Typed]): Typed {
-  expectComparable(node.type, ...sides);
-  const open = [beside(sides[0], sides[1]), beside(sides[1], sides[0])];
+function compare(node: Comparison, first: Typed, second: Typed, scope: Scope): Typed {
+  expectComparable(node.type, first, second);
+  const open = comparable([beside(first, second), beside(second, first)], scope);
   const [left, right] = /LESS|GREATER/.test(node.type) ? asTexts(open) : asEqual(open);
   const [a, b] = [inRange(align(left!, right!)), inRange(align(right!, left!))];
   if (/LESS|GREATER/.test(node.type) && dependsOnNan([a, b])) {
@@ -131,9 +133,9 @@ function numbersOne(a: Typed, b: Typed): ScanUse | undefined {
   return b.number === 1n ? a.numbers : a.number === 1n ? b.numbers : undefined;
 }
 
-/** Rewrites BETWEEN, with its hint for the scan. */
-export function rewriteBetween(node: Between, input: Typed, lower: Typed, upper: Typed): Typed {
-  const [subject, first, last] = asTexts([input, lower, upper]);
+/** Rewrites BETWEEN, with its hint for the scan. `operands`: the value and its bounds. */
+export function rewriteBetween(node: Between, operands: readonly Typed[], scope: Scope): Typed {
+  const [subject, first, last] = asTexts(comparable(operands, scope));
   const [low, high] = [inRange(align(first!, subject!)), inRange(align(last!, subject!))];
   const value = inRange(align(align(subject!, low), high));
   if (dependsOnNan([value, low, high])) {
@@ -153,9 +155,9 @@ function expectListed(subject: Typed, item: Typed): void {
 }
 
 /** Rewrites IN and NOT IN over a list, with its hint for the scan. */
-export function rewriteIn(node: Operator, children: readonly Typed[]): Typed {
+export function rewriteIn(node: Operator, children: readonly Typed[], scope: Scope): Typed {
   for (const child of children.slice(1)) expectListed(children[0]!, child);
-  const [first, ...rest] = asEqual(children);
+  const [first, ...rest] = asEqual(comparable(children, scope));
   const list = rest.map((child) => inRange(align(child, first!)));
   const subject = list.some(({ kind }) => kind === "time") ? align(first!, list.find(({ kind }) => kind === "time")!) : first!;
   const rewritten: Operator = { ...node, children: [subject.node, ...list.map((child) => child.node)] };
@@ -167,12 +169,12 @@ export function rewriteIn(node: Operator, children: readonly Typed[]): Typed {
 }
 
 /** The same for literals only, which stay a single list if the column's type accepts them unchanged. */
-export function rewriteInList(node: Operator, subject: Typed, literals: LiteralList): Typed {
+export function rewriteInList(node: Operator, subject: Typed, literals: LiteralList, scope: Scope): Typed {
   const { kind, values } = literals;
   const isAsItIs = kind === "s" ? subject.kind === "string" : subject.kind === "integer" || subject.kind === "float";
   if (subject.source === undefined || !isAsItIs) {
     const constants = values.map((value): Typed => typedConstant({ class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value }));
-    return rewriteIn(node, [subject, ...constants]);
+    return rewriteIn(node, [subject, ...constants], scope);
   }
   const rewritten: Operator = { ...node, children: [subject.node, literals] };
   if (node.type !== "COMPARE_IN") return { node: rewritten, kind: "boolean" };
