@@ -4,7 +4,7 @@
 import { ColumnCodec } from "../kernel/codec/codec.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { Scratch } from "../kernel/memory/scratch.ts";
-import { lineNumbersAt, lineTextAt } from "../kernel/parse/line-text.ts";
+import { lineTextAt } from "../kernel/parse/line-text.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { IncomingBody, LineDialect, LineError, OldLines, WriteRequest, WriteResult, WriteService } from "../model/write.ts";
 import type { LiveTables } from "../storage/buffer/live-tables.ts";
@@ -16,7 +16,7 @@ import type { ResolvedBody } from "./database-writer.ts";
 import { FrameEncoder } from "./frame.ts";
 import { LocalWriters } from "./local-writers.ts";
 import type { OldRow, OldRows } from "./old-rows.ts";
-import type { RejectedLine } from "./rejections.ts";
+import { describeRejected, type RejectedLine } from "./rejections.ts";
 import { SchemaSteps } from "./schema-steps.ts";
 import { WriterMemory } from "./writer-memory.ts";
 
@@ -178,6 +178,12 @@ export class Ingest implements WriteService {
     }
   }
 
+  private describeRejected(body: Uint8Array, first: readonly RejectedLine[], { database, databaseId, dialect }: WriteRequest): LineError[] {
+    const { catalog } = this.parts;
+    const found = databaseId === undefined ? catalog.findDatabase(database) : catalog.databaseById(databaseId);
+    return describeRejected(body, first, { dialect, schemaOf: (table) => found && catalog.findSchema(found.id, table) });
+  }
+
   /** Logs and buffers the result of binding, in the same synchronous step. */
   private commit(
     body: ResolvedBody,
@@ -216,7 +222,7 @@ export class Ingest implements WriteService {
       result: {
         rowCount,
         rejectedCount,
-        lineErrors: rejectedCount === 0 ? [] : describeRejected(bytes.bytes, rejections.first, request.dialect),
+        lineErrors: rejectedCount === 0 ? [] : this.describeRejected(bytes.bytes, rejections.first, request),
         ...(old === undefined ? {} : { old: describeOld(bytes.bytes, old, request.dialect) }),
         schemaLimit: rejections.hasSchemaLimit,
         empty: lineCount === 0,
@@ -265,17 +271,4 @@ class ReceivedBody implements IncomingBody {
 function describeOld(body: Uint8Array, { count, ends }: OldRows, dialect: LineDialect | undefined): OldLines {
   const described = ({ lineOffset, timeNs }: OldRow) => ({ line: lineTextAt(body, lineOffset, dialect), timeNs });
   return { count, oldest: described(ends!.oldest), newest: described(ends!.newest) };
-}
-
-/** Adds text and line number. `first`: in body order. */
-function describeRejected(body: Uint8Array, first: readonly RejectedLine[], dialect: LineDialect | undefined): LineError[] {
-  const numbers = lineNumbersAt(
-    body,
-    first.map(({ lineOffset }) => lineOffset),
-  );
-  return first.map(({ lineOffset, message }, i) => ({
-    errorMessage: message,
-    lineNumber: numbers[i]!,
-    originalLine: lineTextAt(body, lineOffset, dialect),
-  }));
 }

@@ -64,7 +64,7 @@ export interface CacheOptions {
 
 /** Default name of a cache created without one. */
 export function defaultCacheName(kind: CacheKind, table: string, columns: readonly string[]): string {
-  return [table, ...columns, kind, "cache"].join("_");
+  return [table, columns.join("_"), kind, "cache"].join("_");
 }
 
 /** Value columns as shown in listings. */

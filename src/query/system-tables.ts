@@ -2,7 +2,7 @@
 
 import { type CacheDef, shownValueIds } from "../model/caches.ts";
 import { INTERNAL_DATABASE } from "../model/names.ts";
-import { type ColumnDef, ColumnType, type TableDef } from "../model/rows/column.ts";
+import { type ColumnDef, ColumnType, type TableDef, TIME_COLUMN } from "../model/rows/column.ts";
 import { dispositionOf, type RowDeleteDef } from "../model/rows/row-delete.ts";
 import { compareTexts } from "../model/rows/text-order.ts";
 import type { SystemRow } from "../model/system-table.ts";
@@ -160,10 +160,11 @@ function distinctCacheRows(table: TableDef): (cache: CacheDef) => SystemRow[] {
   };
 }
 
-/** Ids and names, as lists. */
+/** Ids and names, as lists. The vendor's ids of tags and fields start from 0, and time follows those that were there at first. */
 function columnLists({ columns }: TableDef, ids: readonly number[]): [ids: string, names: string] {
   const names = ids.map((id) => columns.find((column) => column.id === id)?.name ?? "");
-  return [JSON.stringify(ids), JSON.stringify(names)];
+  const shown = ids.map((id) => (id === TIME_COLUMN.id ? columns.length - 1 : id - 1));
+  return [JSON.stringify(shown), JSON.stringify(names)];
 }
 
 function rowDeleteRow(request: RowDeleteDef): SystemRow {

@@ -136,7 +136,14 @@ const MISSING: [sql: string, message: RegExp][] = [
   ["SELECT room FROM home WHERE", /^SQL error: syntax error .* at Line: 1, Column: \d+$/],
   ["SELEC room", /^SQL error: syntax error at or near "selec" at Line: 1, Column: 1$/],
   ["SELECT room FROM home GROUP BY temp", /"room" must appear in the GROUP BY clause/],
-  ["SELECT nofunction(room) FROM home", /Invalid function 'nofunction'/],
+  ["SELECT nofunction(room) FROM home", /Invalid function 'nofunction'\.\nDid you mean '\w+'\?$/],
+  ["SELECT avgg(temp) FROM home", /Invalid function 'avgg'\.\nDid you mean 'avg'\?$/],
+  ["SELECT rownumber() OVER () FROM home", /Invalid function 'rownumber'\.\nDid you mean 'row_number'\?$/],
+  ["SELECT room FROM home a, home b", /^Schema error: Ambiguous reference to unqualified field room$/],
+  [
+    "SELECT room FROM home WHERE max(temp) > 1",
+    /^Error during planning: Aggregate functions are not allowed in the WHERE clause\. Consider using HAVING instead$/,
+  ],
   ["SELECT room + 1 FROM home", /Cannot coerce arithmetic expression/],
 ];
 test.each(MISSING)("a missing table is named: %s", async (sql, message) => expect(ask(sql)).rejects.toThrow(message));

@@ -72,6 +72,12 @@ const v2Error = (message: string, code = "invalid") => ({ code, message });
 const INVALID_NAME = "invalid character in database or rp name: must be ASCII, containing only letters, numbers, underscores, or hyphens";
 const V1_PREFIX = "failed to deserialize db/rp/precision in request: ";
 
+/** `more` precedes the names that all endpoints list. */
+function unitFault(unit: string, more = ""): string {
+  const names = "`s`, `second`, `millisecond`, `ms`, `microsecond`, `u`, `us`, `n`, `nanosecond`, `ns`";
+  return `unknown variant \`${unit}\`, expected one of ${more}${names}`;
+}
+
 const REFUSED: [path: string, status: number, body: unknown, over?: { body?: string; headers?: Record<string, string> }][] = [
   // no target
   [V3, 400, { error: "missing query parameter 'db'" }],
@@ -81,6 +87,7 @@ const REFUSED: [path: string, status: number, body: unknown, over?: { body?: str
   [`${V2}?org=o`, 400, v2Error("missing bucket value")],
   [`${V2}?bucket=`, 400, v2Error("missing bucket value")],
   [V1, 400, { error: "no db destination provided" }],
+  [`${V1}?db=`, 400, { error: "namespace name  length must be between 1 and 64 characters" }],
   [`${V1}?rp=x`, 400, { error: `${V1_PREFIX}missing field \`db\`` }],
   // names
   [`${V3}?db=a%20b`, 400, { error: INVALID_NAME }],
@@ -93,14 +100,14 @@ const REFUSED: [path: string, status: number, body: unknown, over?: { body?: str
   ],
   [`${V2}?bucket=${"x".repeat(512)}`, 400, v2Error("db name too long: max 511")],
   // units
-  [`${V3}?db=d&precision=m`, 400, { error: "unrecognized precision unit: m" }],
-  [`${V3}?db=d&precision=`, 400, { error: "unrecognized precision unit: " }],
-  [`${V3}?db=d&precision=toString`, 400, { error: "unrecognized precision unit: toString" }],
-  [`${V2}?bucket=d&precision=h`, 400, v2Error("unrecognized precision unit: h")],
-  [`${V1}?db=d&precision=auto`, 400, { error: "unrecognized precision unit: auto" }],
+  [`${V3}?db=d&precision=m`, 400, { error: `serde error: ${unitFault("m", "`auto`, ")}` }],
+  [`${V3}?db=d&precision=`, 400, { error: `serde error: ${unitFault("", "`auto`, ")}` }],
+  [`${V3}?db=d&precision=toString`, 400, { error: `serde error: ${unitFault("toString", "`auto`, ")}` }],
+  [`${V2}?bucket=d&precision=h`, 400, v2Error(`failed to deserialize org/bucket/precision in request: ${unitFault("h")}`)],
+  [`${V1}?db=d&precision=auto`, 400, { error: `${V1_PREFIX}${unitFault("auto")}` }],
   // booleans, doubled and broken parameters
-  [`${V3}?db=d&no_sync=1`, 400, { error: 'serde error: parameter `no_sync` must be true or false, got "1"' }],
-  [`${V3}?db=d&accept_partial`, 400, { error: 'serde error: parameter `accept_partial` must be true or false, got ""' }],
+  [`${V3}?db=d&no_sync=1`, 400, { error: "serde error: provided string was not `true` or `false`" }],
+  [`${V3}?db=d&accept_partial`, 400, { error: "serde error: provided string was not `true` or `false`" }],
   [`${V3}?db=d&db=d`, 400, { error: "serde error: duplicate field `db`" }],
   [`${V3}?db=d&%64b=e`, 400, { error: "serde error: duplicate field `db`" }],
   [`${V2}?bucket=d&precision=s&precision=ms`, 400, v2Error("serde error: duplicate field `precision`")],
@@ -110,8 +117,9 @@ const REFUSED: [path: string, status: number, body: unknown, over?: { body?: str
   [`${V3}?db=d&x=%2`, 400, { error: 'serde error: invalid percent-encoding in the query string near "%2"' }],
   // encodings of the body
   [`${V3}?db=d`, 400, { error: "unacceptable content-encoding: br" }, { headers: { "content-encoding": "br" } }],
+  [`${V3}?db=d`, 400, { error: "unacceptable content-encoding: GZIP" }, { headers: { "content-encoding": "GZIP" } }],
   [`${V2}?bucket=d`, 400, v2Error("unacceptable content-encoding: gzip, gzip"), { headers: { "content-encoding": "gzip, gzip" } }],
-  [`${V1}?db=d`, 400, { error: "error decoding gzip stream: incorrect header check" }, { headers: { "content-encoding": "gzip" } }],
+  [`${V1}?db=d`, 400, { error: "error decoding gzip stream: invalid gzip header" }, { headers: { "content-encoding": "gzip" } }],
   // sizes
   [`${V3}?db=d`, 413, { error: "max request size (1000 bytes) exceeded" }, { body: "x".repeat(1001) }],
   [`${V2}?bucket=d`, 413, v2Error("max request size (1000 bytes) exceeded", "request too large"), { body: "x".repeat(1001) }],
@@ -185,7 +193,7 @@ const LINE_ERRORS: [what: string, path: string, result: ReturnType<typeof reject
     ),
   ],
   ["no line in v3", `${V3}?db=d`, rejected(0, 0, { empty: true }), 400, { error: "incoming write was empty" }],
-  ["no line in v2", `${V2}?bucket=d`, rejected(0, 0, { empty: true }), 400, v2Error("incoming write was empty")],
+  ["no line in v2", `${V2}?bucket=d`, rejected(0, 0, { empty: true }), 400, v2Error("write buffer error: incoming write was empty")],
   ["no line in v1", `${V1}?db=d`, rejected(0, 0, { empty: true }), 400, { error: "incoming write was empty" }],
 ];
 

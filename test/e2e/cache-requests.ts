@@ -17,7 +17,7 @@ export const MADE: [what: string, path: string, body: Row, op: Row, listed: Row]
       ...{ value_columns: "all_non_key_columns", count: 1, ttl: 14_400 },
     },
     {
-      ...{ table: "cpu", name: "cpu_host_zone_last_cache", key_column_ids: [1, 2], key_column_names: ["host", "zone"] },
+      ...{ table: "cpu", name: "cpu_host_zone_last_cache", key_column_ids: [0, 1], key_column_names: ["host", "zone"] },
       ...{ count: 1, ttl: 14_400 },
     },
   ],
@@ -25,8 +25,8 @@ export const MADE: [what: string, path: string, body: Row, op: Row, listed: Row]
     "nulls are absent members, unknown members nothing",
     LAST,
     { table: "plain", name: null, key_columns: null, value_columns: null, node_spec: null, colour: "red" },
-    { name: "plain_last_cache", key_columns: [], value_columns: "all_non_key_columns" },
-    { table: "plain", name: "plain_last_cache", key_column_ids: [], key_column_names: [], count: 1, ttl: 14_400 },
+    { name: "plain__last_cache", key_columns: [], value_columns: "all_non_key_columns" },
+    { table: "plain", name: "plain__last_cache", key_column_ids: [], key_column_names: [], count: 1, ttl: 14_400 },
   ],
   [
     "keys of every type that may be one, in their order; values with time",
@@ -38,17 +38,17 @@ export const MADE: [what: string, path: string, body: Row, op: Row, listed: Row]
       ...{ name: "é 'q' \"d\" %&", count: 10, ttl: 60 },
     },
     {
-      ...{ table: "cpu", name: "é 'q' \"d\" %&", key_column_ids: [7, 6, 5, 4, 2], key_column_names: ["b", "s", "u", "i", "zone"] },
-      ...{ value_column_ids: [3, 0], value_column_names: ["f", "time"], count: 10, ttl: 60 },
+      ...{ table: "cpu", name: "é 'q' \"d\" %&", key_column_ids: [6, 5, 4, 3, 1], key_column_names: ["b", "s", "u", "i", "zone"] },
+      ...{ value_column_ids: [2, 7], value_column_names: ["f", "time"], count: 10, ttl: 60 },
     },
   ],
   [
     "no keys, no values: time is kept, and not listed",
     LAST,
     { table: "cpu", key_columns: [], value_columns: [] },
-    { name: "cpu_last_cache", key_columns: [], value_columns: { explicit: { columns: [] } } },
+    { name: "cpu__last_cache", key_columns: [], value_columns: { explicit: { columns: [] } } },
     {
-      ...{ table: "cpu", name: "cpu_last_cache", key_column_ids: [], key_column_names: [] },
+      ...{ table: "cpu", name: "cpu__last_cache", key_column_ids: [], key_column_names: [] },
       ...{ value_column_ids: [], value_column_names: [], count: 1, ttl: 14_400 },
     },
   ],
@@ -58,7 +58,7 @@ export const MADE: [what: string, path: string, body: Row, op: Row, listed: Row]
     { table: "cpu", name: "large", count: LIMITS.cacheRowsMax, ttl: LIMITS.cacheAgeSecondsMax, node_spec: "all" },
     { name: "large", count: 4_294_967_295, ttl: 9_223_372_036, node_spec: "all" },
     {
-      ...{ table: "cpu", name: "large", key_column_ids: [1, 2], key_column_names: ["host", "zone"] },
+      ...{ table: "cpu", name: "large", key_column_ids: [0, 1], key_column_names: ["host", "zone"] },
       ...{ count: 4_294_967_295, ttl: 9_223_372_036 },
     },
   ],

@@ -236,7 +236,7 @@ test("in every format, with their lists", async () => {
     return (await fetch(`${server.url}/api/v3/query_sql?${query}`)).text();
   };
   expect(await ask("distinct_caches", "jsonl")).toBe(
-    '{"table":"cpu","name":"d","column_ids":[2,1],"column_names":["zone","host"],"max_cardinality":100000,"max_age_seconds":86400}\n',
+    '{"table":"cpu","name":"d","column_ids":[1,0],"column_names":["zone","host"],"max_cardinality":100000,"max_age_seconds":86400}\n',
   );
   expect(await ask("distinct_caches", "csv")).toContain("csv cannot hold column 'column_ids'");
   expect(await ask("last_caches", "pretty")).toMatch(/cpu +\| l +\| \[1, 2\] +\| \[host, zone\] +\| \[3\] +\| \[f\]/);

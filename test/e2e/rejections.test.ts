@@ -22,7 +22,7 @@ describe("rejected lines", () => {
 
   /** Line 1 is a comment and line 4 lies inside a string: both count. */
   const BODY = `# one\nt,h=a v=1,s="x\ny" 1\nt,h=b v= 2\n\nt,h=c v="z" 3\nt,h=d v=4 4`;
-  const BAD = [record("No fields were provided", 4, "t,h=b v= 2"), record(FLOAT_GOT_STRING, 6, 't,h=c v="z" 3')];
+  const BAD = [record("No fields were provided", 4, "t,h=b v= 2"), record(FLOAT_GOT_STRING, 6, "t,h=c v=z 3")];
 
   describe("good lines around bad ones are stored, the bad ones are named", () => {
     const CASES: [path: Path, body: unknown][] = [
@@ -215,7 +215,7 @@ describe("rejected lines", () => {
       ["/api/v2/write", {}, 400, { code: "invalid", message: "no org/bucket destination provided" }],
       ["/api/v2/write?bucket=", {}, 400, { code: "invalid", message: "missing bucket value" }],
       ["/write", {}, 400, { error: "no db destination provided" }],
-      ["/api/v3/write_lp?db=d&precision=fortnight", {}, 400, { error: "unrecognized precision unit: fortnight" }],
+      ["/api/v2/write?bucket=d", { body: "" }, 400, { code: "invalid", message: "write buffer error: incoming write was empty" }],
       ["/api/v3/write_lp?db=_x", {}, 400, { error: "db name did not start with a number or letter" }],
       ["/api/v3/write_lp?db=d", { body: "" }, 400, { error: "incoming write was empty" }],
       ["/api/v3/write_lp?db=d", { body: "# only a comment\n" }, 400, { error: "incoming write was empty" }],

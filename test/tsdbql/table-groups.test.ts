@@ -122,6 +122,11 @@ const ANSWERS: Readonly<Record<string, readonly Row[]>> = {
     { time: time(3), top: 20 },
     { time: time(3), top: 3, n: -1 },
   ],
+  // a tag that also groups is shown twice
+  "SELECT top(v, h, 1) FROM m GROUP BY h": [
+    { time: time(4), h: "a", top: 4, h_1: "a" },
+    { time: time(3), h: "b", top: 20, h_1: "b" },
+  ],
   "SELECT bottom(v, ok, h, 9) FROM m": [
     { time: time(1), bottom: 1, ok: true, h: "a" },
     { time: time(1), bottom: 10, ok: true, h: "b" },

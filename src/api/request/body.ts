@@ -157,7 +157,8 @@ function tooLarge(bytesMax: number): TsdbError {
 
 function encodingIsGzip(header: string | null, isLenient: boolean): boolean {
   if (header === null) return false;
-  const encoding = header.trim().toLowerCase();
+  // clients of v3 learn that only the small letters are known, as from the vendor
+  const encoding = isLenient ? header.trim().toLowerCase() : header;
   if (encoding === "gzip") return true;
   if (encoding === "" || encoding === "identity") return false;
   if (isLenient) return encoding === "x-gzip";
@@ -217,5 +218,7 @@ function gunzipSmall(compressed: Uint8Array, target: BoundedTarget): void {
 
 function gunzipError(error: unknown): unknown {
   if (error instanceof TsdbError || !(error as { code?: string }).code?.startsWith("Z_")) return error;
-  return new TsdbError("bad_request", `error decoding gzip stream: ${(error as Error).message}`, {}, { cause: error });
+  const { message } = error as Error;
+  const reason = message === "incorrect header check" ? "invalid gzip header" : message;
+  return new TsdbError("bad_request", `error decoding gzip stream: ${reason}`, {}, { cause: error });
 }

@@ -15,7 +15,7 @@ export function readQueryString<T extends TObject>(schema: T, search: string, pr
     const value = decode(equals < 0 ? "" : pair.slice(equals + 1), prefix);
     if (!Object.hasOwn(schema.properties, name)) continue;
     if (Object.hasOwn(found, name)) throw new TsdbError("bad_request", `${prefix}duplicate field \`${name}\``);
-    found[name] = typed(schema.properties[name]!, name, value, prefix);
+    found[name] = typed(schema.properties[name]!, value, prefix);
   }
   for (const name of schema.required ?? []) {
     if (!Object.hasOwn(found, name)) throw new TsdbError("bad_request", `${prefix}missing field \`${name}\``);
@@ -30,11 +30,11 @@ export function readRequiredQuery<T extends TObject>(schema: T, search: string):
   return found;
 }
 
-function typed(schema: TSchema, name: string, value: string, prefix: string): string | boolean {
+function typed(schema: TSchema, value: string, prefix: string): string | boolean {
   if (schema["type"] !== "boolean") return value;
   if (value === "true") return true;
   if (value === "false") return false;
-  throw new TsdbError("bad_request", `${prefix}parameter \`${name}\` must be true or false, got "${near(value)}"`);
+  throw new TsdbError("bad_request", `${prefix}provided string was not \`true\` or \`false\``);
 }
 
 function decode(encoded: string, prefix: string): string {

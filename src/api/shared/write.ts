@@ -32,6 +32,8 @@ export interface WriteDialect {
   readonly target: (search: string) => WriteTarget;
   /** The answer if lines were rejected. */
   readonly rejected: (result: WriteResult, target: WriteTarget) => Response;
+  /** The error for a body without a line. */
+  readonly emptyMessage: string;
   /** The answer if the body as a whole was rejected or failed. */
   readonly failed: (failure: Failure) => Response;
 }
@@ -76,7 +78,7 @@ export class WriteRoute {
       body = await receiveBody(services.write, reader, request);
       const bytes = body.byteCount;
       const result = await body.write(target);
-      if (result.empty) throw new TsdbError("bad_request", "incoming write was empty");
+      if (result.empty) throw new TsdbError("bad_request", dialect.emptyMessage);
       const outcome = result.rejectedCount === 0 ? "stored" : result.rowCount === 0 ? "rejected" : "partial";
       services.metrics.write(outcome, { rows: result.rowCount, rejected: result.rejectedCount, bytes, database: target.database });
       return result.rejectedCount === 0 ? complete(sizedResponse(null, this.written)) : dialect.rejected(result, target);
@@ -136,11 +138,24 @@ export function requireReady(status: ServerStatus): void {
   throw new TsdbError("unavailable", `the server is not ready: ${status.reason ?? status.state}`);
 }
 
-/** Parses a precision parameter. If it is missing, returns `absent`. @throws TsdbError bad_request */
-export function readPrecision(names: Readonly<Record<string, Precision>>, value: string | undefined, absent: Precision): Precision {
+/** The names that the vendor lists to clients, in its order. */
+const LISTED_UNITS = ["s", "second", "millisecond", "ms", "microsecond", "u", "us", "n", "nanosecond", "ns"];
+
+/** The names of units that an endpoint knows. */
+export interface PrecisionNames {
+  readonly names: Readonly<Record<string, Precision>>;
+  /** If the parameter is missing. */
+  readonly absent: Precision;
+  /** Starts the message. */
+  readonly prefix: string;
+}
+
+/** Parses a precision parameter. @throws TsdbError bad_request */
+export function readPrecision(value: string | undefined, { names, absent, prefix }: PrecisionNames): Precision {
   if (value === undefined) return absent;
-  if (!Object.hasOwn(names, value)) throw new TsdbError("bad_request", `unrecognized precision unit: ${value}`);
-  return names[value]!;
+  if (Object.hasOwn(names, value)) return names[value]!;
+  const listed = [...(Object.hasOwn(names, "auto") ? ["auto"] : []), ...LISTED_UNITS].map((name) => `\`${name}\``);
+  throw new TsdbError("bad_request", `${prefix}unknown variant \`${value}\`, expected one of ${listed.join(", ")}`);
 }
 
 /** Status for a body with rejected lines: 422 if a schema limit was the reason. */

@@ -83,7 +83,8 @@ export async function runStatement(
   return pieces === null ? ask() : { pieces, changed: false, notes: [] };
 }
 
-function isDefinition(statement: Statement): statement is Definition {
+/** True for statements that change databases, policies or rows. */
+export function isDefinition(statement: Statement): statement is Definition {
   return CHANGING.has(statement.kind);
 }
 

@@ -10,7 +10,15 @@ import { readQueryString } from "../request/query-string.ts";
 import type { AppServices } from "../services.ts";
 import { errorJson, json } from "../shared/respond.ts";
 import { Routes } from "../shared/route.ts";
-import { readPrecision, rejectedStatus, rejectionRecords, type WriteDialect, WriteRoute, type WriteTarget } from "../shared/write.ts";
+import {
+  type PrecisionNames,
+  readPrecision,
+  rejectedStatus,
+  rejectionRecords,
+  type WriteDialect,
+  WriteRoute,
+  type WriteTarget,
+} from "../shared/write.ts";
 import { acceptPartial, LINE_PROTOCOL, noSync, precision, Rejections, WriteHeaders, writeAnswers } from "../shared/write-schemas.ts";
 import { headerText } from "./query-request.ts";
 
@@ -33,14 +41,17 @@ const V1WriteQuery = t.Object({
   p: t.Optional(t.String({ description: "Password: the token." })),
 });
 
+const UNITS: PrecisionNames = { names: V1_PRECISIONS, absent: Precision.nanosecond, prefix: PREFIX };
+
 function target(search: string): WriteTarget {
   const query = readQueryString(V1WriteQuery, search, PREFIX);
   if (query === null) throw new TsdbError("bad_request", "no db destination provided");
+  if (query.db === "") throw new TsdbError("bad_request", "namespace name  length must be between 1 and 64 characters");
   return {
     database: databaseOfPolicy(query.db, query.rp),
     isOfV1: true,
     takesDefaultPolicy: isNoPolicy(query.rp),
-    precision: readPrecision(V1_PRECISIONS, query.precision, Precision.nanosecond),
+    precision: readPrecision(query.precision, UNITS),
     acceptPartial: query.accept_partial !== "false",
     noSync: query.no_sync ?? false,
   };
@@ -48,6 +59,7 @@ function target(search: string): WriteTarget {
 
 const DIALECT: WriteDialect = {
   target,
+  emptyMessage: "incoming write was empty",
   rejected: (result) => {
     const data = rejectionRecords(result);
     // clients show only the error: the first line's reason precedes the text that they match

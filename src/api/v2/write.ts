@@ -9,7 +9,7 @@ import { readQueryString } from "../request/query-string.ts";
 import type { AppServices } from "../services.ts";
 import { json } from "../shared/respond.ts";
 import { Routes } from "../shared/route.ts";
-import { readPrecision, rejectedStatus, type WriteDialect, WriteRoute, type WriteTarget } from "../shared/write.ts";
+import { type PrecisionNames, readPrecision, rejectedStatus, type WriteDialect, WriteRoute, type WriteTarget } from "../shared/write.ts";
 import { acceptPartial, LINE_PROTOCOL, noSync, precision, WriteHeaders, writeAnswers } from "../shared/write-schemas.ts";
 
 const V2WriteQuery = t.Object({
@@ -33,13 +33,19 @@ const CODES: Readonly<Record<number, string>> = {
   503: "unavailable",
 };
 
+const UNITS: PrecisionNames = {
+  names: V2_PRECISIONS,
+  absent: Precision.nanosecond,
+  prefix: "failed to deserialize org/bucket/precision in request: ",
+};
+
 function target(search: string): WriteTarget {
   const query = readQueryString(t.Partial(V2WriteQuery), search);
   if (query === null) throw new TsdbError("bad_request", "no org/bucket destination provided");
   if (query.bucket === undefined || query.bucket === "") throw new TsdbError("bad_request", "missing bucket value");
   return {
     database: query.bucket,
-    precision: readPrecision(V2_PRECISIONS, query.precision, Precision.nanosecond),
+    precision: readPrecision(query.precision, UNITS),
     acceptPartial: query.accept_partial ?? true,
     noSync: query.no_sync ?? false,
   };
@@ -58,6 +64,7 @@ function errorBody(status: number, message: string, headers: Readonly<Record<str
 
 const DIALECT: WriteDialect = {
   target,
+  emptyMessage: "write buffer error: incoming write was empty",
   rejected: (result) => errorBody(rejectedStatus(result), rejectionMessage(result)),
   failed: (failure) => errorBody(failure.status, failure.message, failure.headers),
 };

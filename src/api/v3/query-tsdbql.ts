@@ -20,7 +20,7 @@ import { errorJson, errorText, json } from "../shared/respond.ts";
 import { type AnyCall, type Call, Routes } from "../shared/route.ts";
 import { runQuery } from "../shared/run-query.ts";
 import { requireReady } from "../shared/write.ts";
-import { runStatement, type StatementContext } from "../tsdbql/run-statement.ts";
+import { isDefinition, runStatement, type StatementContext } from "../tsdbql/run-statement.ts";
 import { paramsSource } from "../v1/query-form.ts";
 import { QueryHeaders, queryAnswers } from "./query-answers.ts";
 import { encodeTable, nameList } from "./tsdbql-names.ts";
@@ -53,6 +53,8 @@ interface TsdbqlQuery {
   readonly text: string;
   readonly format: QueryFormat;
   readonly params: string | null;
+  /** It came by GET, and changes nothing. */
+  readonly isReadOnly: boolean;
 }
 
 function queryFromUrl({ request, target }: AnyCall): TsdbqlQuery {
@@ -60,7 +62,7 @@ function queryFromUrl({ request, target }: AnyCall): TsdbqlQuery {
   if (query === null) throw new TsdbError("bad_request", "missing query parameters 'db' and 'q'");
   const format = chooseFormat(query.format, request.headers.get("accept"));
   const params = query.params === undefined ? null : paramsOf(`{"params":${query.params}}`, parseJson(query.params));
-  return { database: query.db ?? "", text: query.q, format, params };
+  return { database: query.db ?? "", text: query.q, format, params, isReadOnly: true };
 }
 
 /** @param json contains `value` as its member `params` @throws TsdbError bad_request */
@@ -81,7 +83,7 @@ async function queryFromBody(request: Request, reader: BodyReader): Promise<Tsdb
   const format = chooseFormat(optional("format"), request.headers.get("accept"));
   return {
     ...{ database: optional("db") ?? "", text: requiredString(members, "q"), format },
-    params: paramsOf(json, members["params"]),
+    ...{ params: paramsOf(json, members["params"]), isReadOnly: false },
   };
 }
 
@@ -124,6 +126,11 @@ function checkDatabase({ database }: TsdbqlQuery, statement: Statement): void {
   }
 }
 
+/** Following a link deletes nothing. @throws TsdbError bad_query */
+function refuseChange(statement: Statement): void {
+  if (isDefinition(statement)) throw new TsdbError("bad_query", `This feature is not implemented: ${statement.kind.toUpperCase()}`);
+}
+
 /** Null entries: the request must name the database. */
 function namedDatabases(statement: Statement): (string | null)[] {
   const ofSource = (source: Source): (string | null)[] =>
@@ -150,6 +157,7 @@ function encode(pieces: readonly SeriesPiece[], format: QueryFormat): Promise<Qu
 async function answerOf(services: AppServices, { request, caller }: Call<"database">, query: TsdbqlQuery): Promise<QueryAnswer> {
   const placed = statementOf(query);
   checkDatabase(query, placed.statement);
+  if (query.isReadOnly) refuseChange(placed.statement);
   const { database, format, params } = query;
   const nowNs = BigInt(Date.now()) * NS_PER_MS;
   const context: StatementContext = { caller, policies: null, database, retentionPolicy: null, params, nowNs, signal: request.signal };

@@ -8,7 +8,15 @@ import { readQueryString } from "../request/query-string.ts";
 import type { AppServices } from "../services.ts";
 import { errorJson, json } from "../shared/respond.ts";
 import { Routes } from "../shared/route.ts";
-import { readPrecision, rejectedStatus, rejectionRecords, type WriteDialect, WriteRoute, type WriteTarget } from "../shared/write.ts";
+import {
+  type PrecisionNames,
+  readPrecision,
+  rejectedStatus,
+  rejectionRecords,
+  type WriteDialect,
+  WriteRoute,
+  type WriteTarget,
+} from "../shared/write.ts";
 import { acceptPartial, LINE_PROTOCOL, noSync, precision, Rejections, WriteHeaders, writeAnswers } from "../shared/write-schemas.ts";
 
 const V3WriteQuery = t.Object({
@@ -18,12 +26,14 @@ const V3WriteQuery = t.Object({
   no_sync: noSync,
 });
 
+const UNITS: PrecisionNames = { names: V3_PRECISIONS, absent: Precision.auto, prefix: "serde error: " };
+
 function target(search: string): WriteTarget {
   const query = readQueryString(V3WriteQuery, search);
   if (query === null) throw new TsdbError("bad_request", "missing query parameter 'db'");
   return {
     database: query.db,
-    precision: readPrecision(V3_PRECISIONS, query.precision, Precision.auto),
+    precision: readPrecision(query.precision, UNITS),
     acceptPartial: query.accept_partial ?? true,
     noSync: query.no_sync ?? false,
   };
@@ -31,6 +41,7 @@ function target(search: string): WriteTarget {
 
 const DIALECT: WriteDialect = {
   target,
+  emptyMessage: "incoming write was empty",
   rejected: (result, { acceptPartial }) => {
     const records = rejectionRecords(result);
     // All or nothing: clients expect only the first rejected line, as an object.

@@ -50,6 +50,8 @@ export interface RawLineError {
   readonly lineBytes: number;
   /** Created on first access, which must happen before the next `parse`. */
   readonly message: string;
+  /** True if the line is well-formed, and its names or types are what is wrong. */
+  readonly isParsed: boolean;
 }
 
 /** Pointers, records and messages are borrowed until the next call of the same parser; byte views of strings point into the body. */
@@ -214,6 +216,7 @@ export class ParserView {
 class KernelLineError implements RawLineError {
   readonly lineOffset: number;
   readonly lineBytes: number;
+  readonly isParsed: boolean;
   private message_: string | undefined;
 
   constructor(
@@ -224,6 +227,8 @@ class KernelLineError implements RawLineError {
   ) {
     this.lineOffset = kernel.u32[at + abi.LINE_ERROR_OFFSET]!;
     this.lineBytes = kernel.u32[at + abi.LINE_ERROR_BYTES]!;
+    const code = kernel.u32[at + abi.LINE_ERROR_CODE]!;
+    this.isParsed = code === abi.LINE_BAD_OTHER_TYPE || code === abi.LINE_BAD_RESERVED;
   }
 
   get message(): string {

@@ -1,6 +1,6 @@
 // Human-readable durations of retention periods: `30d`, `1h 30m`, `1year`, with the vendor's units and lengths.
 import { TsdbError } from "../errors.ts";
-import { I64_MAX } from "../rows/int64.ts";
+import { I64_MAX, U64_MAX } from "../rows/int64.ts";
 import { DAY_NS, HOUR_NS, MINUTE_NS, SECOND_NS } from "./time-units.ts";
 
 const UNITS: ReadonlyMap<string, bigint> = new Map(
@@ -25,9 +25,10 @@ const UNITS: ReadonlyMap<string, bigint> = new Map(
 const PART = /\s*(\d+)(?:\.(\d+))?\s*([A-Za-zµ]+)\s*/y;
 const NS_MAX = I64_MAX;
 
-/** Parses a duration to nanoseconds. @throws TsdbError bad_request describing the fault in `text` */
+/** Parses a duration to nanoseconds, at most 292 years. @throws TsdbError bad_request describing the fault in `text` */
 export function parseHumanDuration(text: string): bigint {
   if (text.trim() === "") throw invalid(text, "it is empty");
+  if (text.trim() === "0") return 0n;
   let total = 0n;
   for (let at = 0; at < text.length; ) {
     PART.lastIndex = at;
@@ -40,10 +41,10 @@ export function parseHumanDuration(text: string): bigint {
     }
     if (whole.length > 20 || fraction.length > 20) throw invalid(text, "the number is too large");
     total += BigInt(whole) * unit + (BigInt(`0${fraction}`) * unit) / 10n ** BigInt(fraction.length);
-    if (total > NS_MAX) throw invalid(text, "it is longer than 292 years");
+    if (total > U64_MAX * SECOND_NS) throw invalid(text, "the number is too large");
     at = PART.lastIndex;
   }
-  return total;
+  return total > NS_MAX ? NS_MAX : total;
 }
 
 function invalid(text: string, why: string): TsdbError {

@@ -62,7 +62,8 @@ function listed(tables: readonly NamedColumns[]): string {
   return ` Valid fields are ${fields.slice(0, LISTED_MAX).join(", ")}${more}.`;
 }
 
-function quoted(name: string): string {
+/** A name as a statement must write it. */
+export function quoted(name: string): string {
   return PLAIN_NAME.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }
 

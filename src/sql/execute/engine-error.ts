@@ -1,6 +1,6 @@
 // Translates DuckDB's messages to the terms and positions of the statement.
 import { near, TsdbError } from "../../model/errors.ts";
-import { type NamedColumns, unknownColumn } from "../bind/unknown-column.ts";
+import { type NamedColumns, quoted, unknownColumn } from "../bind/unknown-column.ts";
 import { decodeNames, withoutInternalMarks } from "../parse/names.ts";
 import type { SqlPlan } from "../plan/plan.ts";
 
@@ -25,11 +25,22 @@ export function translateError(error: TsdbError, { plan, sourceOf, find }: Error
   const message = unknownColumn(decodeNames(withoutInternalMarks(error.message)), tables, written) ?? cleanMessage(error.message);
   if (error.kind === "query_limit") return new TsdbError("query_limit", `Resources exhausted: ${message}`, {}, { cause: error });
   const engineKind = String(error.details["engineKind"]);
+  const words = vendorsWords(message);
+  if (words !== null) return new TsdbError(error.kind, words, {}, { cause: error });
   const isVendorsOwn = /^(?:Arrow|Execution|Parser|Schema) error: /.test(message);
   const prefix = isVendorsOwn ? "" : PLANNING.has(engineKind) ? "Error during planning: " : "Execution error: ";
   if (source === null) return new TsdbError(error.kind, `${prefix}${message}`, {}, { cause: error });
   const place = plan.placeOf(source);
   return new TsdbError(error.kind, `${prefix}${message} at Line: ${place.line}, Column: ${place.column}`, { ...place }, { cause: error });
+}
+
+/** The vendor's text for faults of a statement's structure, which it gives without a position; null for all others. */
+function vendorsWords(message: string): string | null {
+  if (message.startsWith("WHERE clause cannot contain aggregates")) {
+    return "Error during planning: Aggregate functions are not allowed in the WHERE clause. Consider using HAVING instead";
+  }
+  const ambiguous = /^Ambiguous reference to column name "([^"]+)"/.exec(message)?.[1];
+  return ambiguous === undefined ? null : `Schema error: Ambiguous reference to unqualified field ${quoted(ambiguous)}`;
 }
 
 const PLANNING: ReadonlySet<string> = new Set(["Binder", "Catalog", "Parser", "Not implemented", "Syntax"]);

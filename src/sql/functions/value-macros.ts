@@ -227,7 +227,8 @@ const LISTS: readonly string[] = [
   "CREATE MACRO __intersect(a, b) AS list_filter(__sorted_distinct(a), lambda x: list_position(b, x) IS NOT NULL)",
   "CREATE MACRO __positions(list, x) AS list_filter(range(1, len(list) + 1), lambda i: list[i] IS NOT DISTINCT FROM x)",
   `CREATE MACRO __nth_position(list, x, n) AS
-     CASE WHEN n <= 0 THEN 0 ELSE coalesce(__positions(list, x)[n], len(list)) END`,
+     CASE WHEN n = 0 THEN 0 WHEN n < 0 THEN len(list)
+          WHEN n IS NOT NULL THEN coalesce(__positions(list, x)[n], len(list)) END`,
   `CREATE MACRO __position_from(list, x, first) AS
      CASE WHEN first < 1 OR first > len(list) THEN error('Execution error: start_from out of bounds: ' || first)
           ELSE list_position(list[first:], x) + first - 1 END`,
@@ -240,7 +241,7 @@ const LISTS: readonly string[] = [
        lambda most: list_transform(list, lambda e, i: CASE WHEN i <= most AND e IS NOT DISTINCT FROM x THEN y ELSE e END))[1]`,
   `CREATE MACRO __bounded_size(n) AS
      CASE WHEN n > ${SIZE_MAX} THEN ${TOO_LARGE} WHEN n < 0 THEN error('Execution error: a list of negative length') ELSE n END`,
-  "CREATE MACRO __list_repeat(x, n) AS CASE WHEN n IS NOT NULL THEN list_resize([x], __bounded_size(greatest(n, 0)), x) END",
+  "CREATE MACRO __list_repeat(x, n) AS list_resize([x], __bounded_size(greatest(coalesce(n, 0), 0)), x)",
   `CREATE MACRO __if_bounded(n, result) AS CASE WHEN n > ${SIZE_MAX} THEN ${TOO_LARGE} ELSE result END`,
   `CREATE MACRO __step(a, b, step) AS
      CASE WHEN step = 0 THEN error('Execution error: step can''t be 0') ELSE __if_bounded((CAST(b AS HUGEINT) - a) // step, step) END`,

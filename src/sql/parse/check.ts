@@ -5,6 +5,7 @@ import { CteScope } from "../bind/cte-scope.ts";
 import { DIALECT_FUNCTIONS } from "../bind/dialect.ts";
 import { checkDistinctOrder } from "../bind/distinct-order.ts";
 import { DUCKDB_FUNCTIONS, TABLE_FUNCTIONS } from "../bind/functions.ts";
+import { unknownFunction } from "../bind/unknown-function.ts";
 import { StatementSize } from "../limits/statement-size.ts";
 import { cacheKey } from "../tables/cache-tables.ts";
 import { decodeNames } from "./names.ts";
@@ -41,8 +42,11 @@ const SIMPLE_FUNCTIONS: ReadonlySet<string> = new Set(
    selector_last selector_max selector_min stddev sum approx_distinct approx_median approx_percentile_cont row_number`.split(/\s+/),
 );
 
-function invalidFunction(name: string): TsdbError {
-  return new TsdbError("bad_query", `Error during planning: Invalid function '${decodeNames(name)}'`, { function: name });
+/** The name of a call as DuckDB reads it. */
+interface CalledName {
+  readonly function_name: string;
+  readonly schema: string;
+  readonly catalog: string;
 }
 
 /** CTE names visible at a node. */
@@ -216,12 +220,12 @@ class Checker {
     }
   }
 
-  private functionName(name: string, schema: string, catalog: string): void {
+  private functionName({ function_name: name, schema, catalog }: CalledName, isWindow = false): void {
     this.functions++;
     if (!SIMPLE_FUNCTIONS.has(name)) this.usesOthers = true;
     const known = DUCKDB_FUNCTIONS.has(name) || DIALECT_FUNCTIONS.has(name);
     if (!known || catalog !== "" || (schema !== "" && schema !== "main")) {
-      throw invalidFunction(name);
+      throw unknownFunction(name, isWindow);
     }
   }
 
@@ -252,13 +256,13 @@ class Checker {
       case "FUNCTION":
         if (node.export_state) throw unsupported("EXPORT_STATE");
         this.size.call(node.function_name, node.children);
-        this.functionName(node.function_name, node.schema, node.catalog);
+        this.functionName(node);
         this.expressions(node.children, ctes);
         this.orders(node.order_bys.orders, ctes);
         this.optional(ctes, node.filter);
         break;
       case "WINDOW":
-        this.functionName(node.function_name, node.schema, node.catalog);
+        this.functionName(node, true);
         this.size.window();
         this.size.call(node.function_name, node.children);
         this.size.keys("expressions in PARTITION BY", node.partitions);
@@ -285,7 +289,7 @@ class Checker {
         break;
       case "OPERATOR":
         // not in the dialect; DuckDB cannot plan it beside a subquery and GROUP BY
-        if (node.type === "OPERATOR_TRY") throw invalidFunction("try");
+        if (node.type === "OPERATOR_TRY") throw unknownFunction("try", false);
         this.size.call(node.type, node.children);
         this.expressions(node.children, ctes);
         break;

@@ -68,8 +68,7 @@ export type CatalogView = Pick<
 >;
 
 /** The error for a field of another type than its column. */
-function typeConflict(name: string, want: ColumnType, got: ColumnType): string {
-  if (RESERVED_COLUMNS.has(name)) return `'${name}' is a reserved column`;
+export function typeConflict(name: string, want: ColumnType, got: ColumnType): string {
   return `invalid column type for column '${name}', expected ${COLUMN_TYPE_LABEL[want]}, got ${COLUMN_TYPE_LABEL[got]}`;
 }
 
@@ -153,7 +152,8 @@ export class SchemaPlan {
   private place(table: TableWork, name: string, type: ColumnType): string | null {
     const existing = typeOf(table, name);
     if (existing === type) return null;
-    if (existing !== undefined || RESERVED_COLUMNS.has(name)) return typeConflict(name, existing ?? ColumnType.time, type);
+    if (RESERVED_COLUMNS.has(name)) return `'${name}' is a reserved column`;
+    if (existing !== undefined) return typeConflict(name, existing, type);
     if (hasControl(name)) return `invalid configuration provided: ${type === ColumnType.tag ? "tag" : "field"} key ${NO_CONTROL}`;
     const { columnsPerTableMax } = this.limits;
     if (table.columnCount >= columnsPerTableMax) return tooManyColumns(columnsPerTableMax);

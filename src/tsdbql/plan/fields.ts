@@ -175,13 +175,14 @@ function seriesNames(fields: readonly SelectField[], timeName: string, hasTarget
 /** The same in v3: a name belongs to the first column that has it, the others are numbered, with an alias or without. */
 function tableNames(fields: readonly SelectField[], timeName: string, { names, fields: grouping }: Dimensions): string[] {
   const columns = fields.flatMap((field) => [field, ...shownTags(field.expression)]);
+  const selected = new Set(fields);
   const used = new Set([timeName, ...names]);
   const unshown = new Set(names.filter((name) => !grouping.has(name)));
   const aliases = new Set(columns.flatMap(({ alias }) => alias ?? []));
   return columns.map((field) => {
     const name = field.alias ?? tableFieldName(field);
-    // a grouping tag that is also selected is one column
-    const isDimension = field.alias === null && field.expression.kind === "ref" && unshown.delete(name);
+    // a grouping tag that is also selected is one column, of top and bottom it is two
+    const isDimension = selected.has(field) && field.alias === null && field.expression.kind === "ref" && unshown.delete(name);
     let own = name;
     for (let count = 1; !isDimension && (used.has(own) || (own !== name && aliases.has(own))); count++) own = `${name}_${count}`;
     used.add(own);

@@ -137,14 +137,16 @@ function flatten(input: RuleInput): Typed {
   return depth === 1 ? input.args[0]! : listOf(callAs("flatten", input), depth - 1);
 }
 
-/** The number of a map's entries, or of the elements of a nested list. */
+/** The number of a map's entries, or of the elements of a nested list; NULL for an empty list. */
 function cardinality(input: RuleInput): Typed {
   expectArguments(input, 1);
   expectList(input);
   const [value] = input.args;
   if (isNullConstant(value!)) return place(bigintConstant(0n));
   if (value!.kind === "map") return { node: callAs("cardinality", input), kind: "integer" };
-  return place(callAs("len", input, [flat(value!.node, depthOf(value) - 1)]));
+  const depth = depthOf(value);
+  const count = callAs("len", input, [flat(value!.node, depth - 1)]);
+  return place(depth === 1 ? call("nullif", [count, bigintConstant(0n)]) : count);
 }
 
 /** array_to_string(list, delimiter [, text for NULL]); nested lists are flattened. */

@@ -1,7 +1,16 @@
 // Regular expressions and LIKE patterns. A constant pattern is translated once (regex.ts), others row by row.
 import type { Kind, Typed } from "../../bind/kind.ts";
 import { isDictionary, isNullConstant, typeName, viewType } from "../../bind/type-notes.ts";
-import { call, castTo, type Expression, type FunctionCall, integerConstant, operator, stringConstant } from "../../parse/tree.ts";
+import {
+  bigintConstant,
+  call,
+  castTo,
+  type Expression,
+  type FunctionCall,
+  integerConstant,
+  operator,
+  stringConstant,
+} from "../../parse/tree.ts";
 import { translateRegex, translateReplacement } from "../../regex/regex.ts";
 import { callAs, expectArguments, not, nullConstant, planError, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
 import { implicitText, textOf } from "../values/cast.ts";
@@ -41,6 +50,8 @@ function count(input: RuleInput): Typed {
   expectArguments(input, 2, 4);
   const [value, regex, start, flags] = input.args;
   refuseGlobal("regexp_count", flags);
+  // the vendor counts no matches of the empty pattern
+  if (regex!.text === "") return { node: bigintConstant(0n), kind: "integer" };
   const text = start === undefined ? implicitText(value!, input.scope) : call("__from", [implicitText(value!, input.scope), wide(start)]);
   return { node: call("len", [callAs("regexp_extract_all", input, [text, pattern(regex!, flags)])]), kind: "integer" };
 }
@@ -69,7 +80,8 @@ function place(input: RuleInput): Typed {
 /** regexp_match(text, regex [, flags]): the groups of the first match, or the whole match without groups; NULL if there is none. */
 function match(input: RuleInput): Typed {
   expectArguments(input, 2, 3);
-  const [value, regex, flags] = input.args;
+  const [value, regex, given] = input.args;
+  const flags = given !== undefined && isNullConstant(given) ? undefined : given;
   refuseGlobal("regexp_match", flags);
   const text = implicitText(value!, input.scope);
   const re = pattern(regex!, flags);
