@@ -174,7 +174,7 @@ export function floorDiv(a: bigint, b: bigint): bigint {
 const MONTH_LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** The number of days of a month, 1 to 12. */
-function monthLength(year: number, month: number): number {
+export function monthLength(year: number, month: number): number {
   const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   return month === 2 && isLeap ? 29 : MONTH_LENGTHS[month - 1]!;
 }

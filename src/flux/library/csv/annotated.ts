@@ -1,27 +1,15 @@
 // Annotated CSV → tables: a block of annotations says what the rows behind it are.
+import { ColumnBuilder } from "../../tables/column-builder.ts";
 import { type FluxTable, GroupKey, type KeyColumn, TableBuilder } from "../../tables/table.ts";
-import type { FluxColumnType } from "../../values/column-type.ts";
-import { parseTime } from "../../values/duration.ts";
 import { DecodeError, FluxError } from "../../values/flux-error.ts";
-import { Null, type Time, UInt, type Value } from "../../values/value.ts";
+import type { Value } from "../../values/value.ts";
+import { CellProblem, type CellType, cellType, emptyCell, integerOf, parseCell } from "./cells.ts";
 import { csvRows } from "./parse-csv.ts";
 
-const TYPES: Readonly<Record<string, FluxColumnType>> = {
-  boolean: "bool",
-  long: "int",
-  unsignedLong: "uint",
-  double: "float",
-  string: "string",
-  dateTime: "time",
-  "dateTime:RFC3339": "time",
-  "dateTime:RFC3339Nano": "time",
-};
-
-interface CsvColumn {
+interface CsvColumn extends CellType {
   readonly label: string;
-  readonly type: FluxColumnType;
   readonly isGrouped: boolean;
-  readonly fallback: string;
+  readonly fallback: Value;
   /** Cell of a row. */
   readonly cell: number;
 }
@@ -129,17 +117,19 @@ class AnnotatedReader {
     const result = defaults[1] ?? "";
     this.result ??= result;
     this.hasOtherResult = result !== this.result;
+    const tableDefault = defaults[2] ?? "";
+    if (tableDefault !== "" && integerOf(tableDefault) === null) throw metadataError("default Table ID is not an integer");
     const columns: CsvColumn[] = [];
-    for (let i = PREFIX_CELLS; i < cells.length; i++) {
-      const type = TYPES[types[i] ?? ""];
+    // the rows of an error have no columns
+    for (let i = PREFIX_CELLS; i < cells.length && !this.isErrorTable; i++) {
+      const type = cellType(types[i] ?? "");
       const label = cells[i]!;
-      if (type === undefined) throw metadataError(`column "${label}" has invalid datatype: unsupported data type "${types[i] ?? ""}"`);
-      if (columns.some((column) => column.label === label)) throw new FluxError(`table builder already has column with label ${label}`);
-      columns.push({ label, type, isGrouped: groups[i] === "true", fallback: defaults[i] ?? "", cell: i });
+      if (type === null) throw metadataError(`column "${label}" has invalid datatype: unsupported data type "${types[i] ?? ""}"`);
+      columns.push({ ...type, label, isGrouped: groups[i] === "true", fallback: fallbackOf(label, type, defaults[i] ?? ""), cell: i });
     }
     this.columns = columns;
     this.tableCell = 2;
-    this.tableDefault = defaults[2] ?? "";
+    this.tableDefault = tableDefault;
     this.isAfterRows = false;
   }
 
@@ -179,66 +169,27 @@ class AnnotatedReader {
   }
 }
 
-function newTable(columns: readonly CsvColumn[], cells: readonly string[]): TableBuilder {
+function newTable(columns: readonly CsvColumn[], cells: Cells): TableBuilder {
   const key = columns
     .filter(({ isGrouped }) => isGrouped)
     .map((column): KeyColumn => ({ label: column.label, type: column.type, value: cellValue(column, cells[column.cell] ?? "") }));
   const builder = new TableBuilder(new GroupKey(key));
-  for (const { label, type } of columns) builder.column(label, type);
+  // labels may repeat
+  for (const { label, type } of columns) builder.columns.push(new ColumnBuilder(label, type));
   return builder;
 }
 
-function cellValue({ type, fallback }: CsvColumn, cell: string): Value {
-  const text = cell === "" ? fallback : cell;
-  return text === "" ? Null.of(type) : parseCell(type, text);
-}
-
-function parseCell(type: FluxColumnType, text: string): Value {
-  switch (type) {
-    case "bool":
-      if (text === "true" || text === "false") return text === "true";
-      throw new FluxError(`error in csv.from(): strconv.ParseBool: parsing "${text}": invalid syntax`);
-    case "int":
-      return integer(text, "ParseInt");
-    case "uint":
-      return new UInt(integer(text, "ParseUint"));
-    case "float":
-      return float(text);
-    case "time":
-      return time(text);
-    case "string":
-      return text;
-  }
-}
-
-function integer(text: string, name: string): bigint {
-  if (!/^[+-]?\d+$/.test(text) || (name === "ParseUint" && !/^\d/.test(text))) {
-    throw new FluxError(`error in csv.from(): strconv.${name}: parsing "${text}": invalid syntax`);
-  }
-  return BigInt(text.replace(/^\+/, ""));
-}
-
-const FLOATS: Readonly<Record<string, number>> = {
-  nan: Number.NaN,
-  "+inf": Number.POSITIVE_INFINITY,
-  inf: Number.POSITIVE_INFINITY,
-  "-inf": Number.NEGATIVE_INFINITY,
-};
-
-function float(text: string): number {
-  const known = FLOATS[text.toLowerCase()];
-  if (known !== undefined) return known;
-  const value = Number(text);
-  if (Number.isNaN(value) || text.trim() !== text)
-    throw new FluxError(`error in csv.from(): strconv.ParseFloat: parsing "${text}": invalid syntax`);
+function cellValue(column: CsvColumn, cell: string): Value {
+  if (cell === "") return column.fallback;
+  const value = parseCell(column, cell);
+  if (value instanceof CellProblem) throw new FluxError(`error in csv.from(): ${value.text}`);
   return value;
 }
 
-function time(text: string): Time {
-  const parsed = parseTime(text);
-  if (parsed === null)
-    throw new FluxError(
-      `error in csv.from(): parsing time "${text}" as "2006-01-02T15:04:05.999999999Z07:00": cannot parse "${text}" as "2006"`,
-    );
-  return parsed;
+/** Read once with the header, so what is wrong with it precedes all rows. */
+function fallbackOf(label: string, type: CellType, text: string): Value {
+  if (text === "") return emptyCell(type);
+  const value = parseCell(type, text);
+  if (value instanceof CellProblem) throw metadataError(`column "${label}" has invalid default value: ${value.text}`);
+  return value;
 }

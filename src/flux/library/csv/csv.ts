@@ -19,7 +19,7 @@ function parseRawCsv(text: string): FluxTable[] {
       columns = cells.map((label) => new ColumnBuilder(label, "string"));
       continue;
     }
-    if (cells.length !== columns.length) throw new FluxError("error in csv.from(): record on line 0: wrong number of fields");
+    if (cells.length !== columns.length) throw new FluxError("error in csv.from(): wrong number of fields");
     cells.forEach((cell, i) => {
       columns![i]!.append(cell);
     });

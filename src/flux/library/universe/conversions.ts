@@ -3,6 +3,7 @@
 import type { FluxColumnType } from "../../values/column-type.ts";
 import { durationNs, durationText, parseDuration, parseTime } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
+import { parseFloatText } from "../../values/number-text.ts";
 import { displayText, fixedText, fullTimeText, quotedText, stringOf } from "../../values/text.ts";
 import {
   Bytes,
@@ -22,16 +23,6 @@ import {
 import type { NativeBody } from "../native-call.ts";
 
 const INT_TEXT = /^[+-]?\d+$/;
-const FLOAT_TEXT = /^[+-]?(\d+(?:_\d+)*\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?)$/;
-const SPECIAL: Readonly<Record<string, number>> = {
-  nan: Number.NaN,
-  inf: Number.POSITIVE_INFINITY,
-  "+inf": Number.POSITIVE_INFINITY,
-  "-inf": Number.NEGATIVE_INFINITY,
-  infinity: Number.POSITIVE_INFINITY,
-  "+infinity": Number.POSITIVE_INFINITY,
-  "-infinity": Number.NEGATIVE_INFINITY,
-};
 
 function badText(text: string, type: string, cause = ""): FluxError {
   return new FluxError(`cannot convert string ${quotedText(text)} to ${type} due to invalid syntax${cause}`);
@@ -86,24 +77,13 @@ function toFloat(value: Value): number {
   if (typeof value === "number") return value;
   if (typeof value === "bigint") return Number(value);
   if (typeof value === "string") {
-    const special = SPECIAL[value.toLowerCase()];
-    if (special !== undefined) return special;
-    const parsed = FLOAT_TEXT.test(value) ? Number(value.replaceAll("_", "")) : hexadecimalFloat(value);
-    if (parsed === null) throw badText(value, "float");
+    const parsed = parseFloatText(value);
+    if (typeof parsed === "string") throw badText(value, "float");
     return parsed;
   }
   if (typeof value === "boolean") return value ? 1 : 0;
   if (value instanceof UInt) return Number(value.value);
   throw badType(value, "float");
-}
-
-const HEX_FLOAT = /^([+-]?)0x([0-9a-f]*)(?:\.([0-9a-f]*))?p([+-]?\d{1,5})$/i;
-
-function hexadecimalFloat(text: string): number | null {
-  const [, sign, whole = "", fraction = "", exponent] = HEX_FLOAT.exec(text) ?? [];
-  if (exponent === undefined || whole + fraction === "") return null;
-  const digits = Number(`0x${whole}${fraction}`);
-  return (sign === "-" ? -1 : 1) * digits * 2 ** (Number(exponent) - 4 * fraction.length);
 }
 
 /** The value as a boolean. @throws FluxError if it cannot be converted */

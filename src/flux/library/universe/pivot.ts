@@ -9,8 +9,8 @@ import type { Tables } from "../../tables/stream.ts";
 import { type FluxTable, type GroupKey, FluxTable as Table } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
 import { FluxError } from "../../values/flux-error.ts";
-import { stringOf } from "../../values/text.ts";
-import { isNull, type Value } from "../../values/value.ts";
+import { fullTimeText, stringOf } from "../../values/text.ts";
+import { isNull, Time, type Value } from "../../values/value.ts";
 import { collision } from "../merge-tables.ts";
 import { marked, operator } from "../operator.ts";
 import { PushedNode } from "./pushed.ts";
@@ -199,6 +199,7 @@ function nameOf(columns: readonly FluxColumn[], row: number): string {
 }
 
 function textOf(value: Value): string {
+  if (value instanceof Time) return fullTimeText(value.ns);
   if (typeof value === "number" && Number.isFinite(value)) return exponentText(value);
   return isNull(value) ? "null" : (stringOf(value) ?? "");
 }
