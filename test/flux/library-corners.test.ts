@@ -221,6 +221,7 @@ test.each([
   ['if false then 1 == "x" else true', "true"],
 ])("a constant decides whether whole columns are compared: %s", (value, shown) => {
   expect(answer(`${UNKNOWN}\n |> map(fn: (r) => ({s: r.s, v: ${value}}))`)).toEqual([",result,table,s,v", `,,0,a,${shown}`]);
+});
 
 test("pivot names columns by times with nine digits", () => {
   const rows = '[{_time: 2024-03-05T10:03:00.5Z, h: "c", i: 1, _value: 1}, {_time: 2024-03-05T10:03:00Z, h: "c", i: 2, _value: 2}]';

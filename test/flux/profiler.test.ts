@@ -83,8 +83,8 @@ test("times are whole nanoseconds that fit each other, and operators count their
   }
   // two results read `a`, each by itself, and no time counts twice
   expect(sum).toBeLessThanOrEqual(at("ExecuteDuration"));
-  expect(query["flux/query-plan"]).toContain('  "map3" -> "count4"\r\n');
-  expect(query["flux/query-plan"]).toContain('  "map3" -> "group6"\r\n');
+  expect(query["flux/query-plan"]).toContain('  "map3" -> "count4"\n');
+  expect(query["flux/query-plan"]).toContain('  "map3" -> "group6"\n');
 });
 
 test("the time of a pause counts once, however many operators pass it through", () => {

@@ -37,6 +37,7 @@ import {
 import { Closure, type Code, type FunctionCode } from "./closure.ts";
 import { withFloats } from "./float-operators.ts";
 import { calleeName, labelOf, parameterOf, pipeName, repeated } from "./labels.ts";
+import { checkBoolean, dynamicMember, givenKind, type MemberCode, memberError, recordOf } from "./operands.ts";
 import { BINARY, compared, minus, ofNulls } from "./operators.ts";
 import { RecordLayout } from "./record-layout.ts";
 import { ITEM_BYTES } from "./run-limits.ts";
@@ -118,7 +119,7 @@ export class CodeCompiler {
       case "PipeExpression":
         return this.call(node.call, node.argument, scope);
       case "MemberExpression":
-        return this.member(node, scope);
+        return this.member(node, scope).code;
       case "IndexExpression":
         return this.index(node, scope);
       case "UnaryExpression":
@@ -305,14 +306,15 @@ export class CodeCompiler {
     };
   }
 
-  private member({ object, property }: MemberExpression, scope: CodeScope): Code {
-    const source = this.expression(object, scope);
+  private member({ object, property }: MemberExpression, scope: CodeScope): MemberCode {
+    const from = object.type === "MemberExpression" ? this.member(object, scope) : null;
+    const holder = from === null ? this.expression(object, scope) : from.code;
     const label = labelOf(property);
     // of rows of one table the place is the same
     let latest: RecordShape | null = null;
     let place: number | undefined;
-    return (frame) => {
-      const record = source(frame);
+    const code = (frame: Frame): Value => {
+      const record = holder(frame);
       if (record instanceof FluxRecord) {
         const { shape } = record;
         if (shape === null) return record.get(label) ?? NULL;
@@ -323,9 +325,9 @@ export class CodeCompiler {
         return place === undefined ? (record.get(label) ?? NULL) : record.at(place);
       }
       if (record instanceof Dynamic) return dynamicMember(record, label, frame);
-      if (isNull(record)) return NULL;
-      throw new FluxError(`cannot access property "${label}" on value of type ${kindOf(record)}`);
+      throw memberError(record, label, from, frame);
     };
+    return { code, holder, label };
   }
 
   private index({ array, index }: Expression & { type: "IndexExpression" }, scope: CodeScope): Code {
@@ -344,8 +346,9 @@ export class CodeCompiler {
     if (operator === "not") {
       return (frame) => {
         const value = argument(frame);
-        if (isNull(value)) checkOperand(value, "operand to unary expression is not a boolean value, got null", frame);
-        return isNull(value) ? NULL_BOOL : value !== true;
+        if (typeof value === "boolean") return !value;
+        if (!frame.run.isInItems) throw new FluxError(`operand to unary expression is not a boolean value, got ${givenKind(value)}`);
+        return isNull(value) ? NULL_BOOL : true;
       };
     }
     if (operator === "exists") {
@@ -364,7 +367,9 @@ export class CodeCompiler {
     }
     return (frame) => {
       const value = argument(frame);
-      if (isNull(value)) checkOperand(value, "operand to unary expression is not a number value, got null", frame);
+      if (isNull(value) && !frame.run.isInItems) {
+        throw new FluxError(`operand to unary expression is not a number value, got ${givenKind(value)}`);
+      }
       return minus(value);
     };
   }
@@ -384,15 +389,19 @@ export class CodeCompiler {
     const [first, second] = [this.expression(left, scope), this.expression(right, scope)];
     // the value that decides alone
     const deciding = operator === "or";
+    const use = (kind: string) => `operand of type ${kind} with logical ${operator}`;
     return (frame) => {
       let a = first(frame);
-      if (isNull(a)) checkOperand(a, "left operand to logical expression is not a boolean value, got null", frame);
-      // as recorded: computed by row, a null on the left is false
-      if (isNull(a) && !frame.run.isInColumns) a = false;
       if (a === deciding) return a;
+      if (a !== !deciding) {
+        checkBoolean(a, `left operand to logical expression is not a boolean value, got ${givenKind(a)}`, use, frame);
+        // as recorded: computed by row, a null on the left is false
+        if (!frame.run.isInColumns) a = false;
+        if (a === deciding) return a;
+      }
       const b = second(frame);
       if (b === deciding) return b;
-      if (isNull(b)) checkOperand(b, "right operand to logical expression is not a boolean value", frame);
+      if (b !== !deciding) checkBoolean(b, "right operand to logical expression is not a boolean value", use, frame);
       return isNull(a) || isNull(b) ? NULL_BOOL : !deciding;
     };
   }
@@ -401,26 +410,10 @@ export class CodeCompiler {
     const [condition, then, otherwise] = [test, consequent, alternate].map((each) => this.expression(each, scope));
     return (frame) => {
       const value = condition!(frame);
-      if (isNull(value)) checkOperand(value, "conditional test expression is not a boolean value", frame);
+      if (typeof value !== "boolean") checkBoolean(value, "conditional test expression is not a boolean value", useAsTest, frame);
       return value === true ? then!(frame) : otherwise!(frame);
     };
   }
-}
-
-/** Only rows may have nulls there. @throws FluxError */
-function checkOperand(_: Null, problem: string, { run }: Frame): void {
-  if (!run.isInRows) throw new FluxError(problem);
-}
-
-/** A member that is not there is a null, and a null has no members. */
-function dynamicMember({ value }: Dynamic, label: string, { run }: Frame): Dynamic {
-  if (!(value instanceof FluxRecord)) {
-    const kind = value === null ? "invalid" : kindOf(value);
-    if (!run.isInRows) throw new FluxError(`cannot access property "${label}" on value of type ${kind}`);
-    throw new FluxError(`cannot access property of a ${value === null ? "null value" : `value with type ${kind}`}; expected record`);
-  }
-  const member = value.get(label);
-  return member instanceof Dynamic ? member : new Dynamic(member ?? null);
 }
 
 /** A text that the script made. @throws FluxError: it is too long */
@@ -430,12 +423,10 @@ function chargedText(text: string, { run }: Frame): string {
   return text;
 }
 
-function constant(value: Value): Code {
-  return () => value;
+function useAsTest(kind: string): string {
+  return `test of type ${kind} in conditional expression`;
 }
 
-/** Of `{source with …}`: inference leaves open what `source` is.  @throws FluxError if it is no record */
-function recordOf(source: Value): FluxRecord {
-  if (source instanceof FluxRecord) return source;
-  throw new FluxError(`cannot extend a value of type ${kindOf(source)}: \`with\` takes a record`);
+function constant(value: Value): Code {
+  return () => value;
 }

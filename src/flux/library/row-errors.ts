@@ -12,11 +12,13 @@ import { ArgumentError } from "./native-call.ts";
 import { checkOperandTypes, lacksColumns, TypeConflict } from "./operand-types.ts";
 import { keptWithTree } from "./plan/kept-with-tree.ts";
 
-type RowFunctionKind = "filter" | "map" | "reduce" | "state" | "join";
+type RowFunctionKind = "filter" | "map" | "reduce" | "state" | "join" | "item";
 
 /** Parameters whose types are known from columns alone. */
 const ROWS: readonly string[] = ["r"];
 const JOINED_ROWS: readonly string[] = ["l", "r"];
+/** Of items, the item itself too. */
+const ITEMS: readonly string[] = ["x"];
 
 const ARITHMETIC: readonly string[] = ["+", "-", "*", "/", "%", "^"];
 
@@ -105,6 +107,8 @@ function isOfRow(node: Expression, rows: readonly string[]): boolean {
   switch (node.type) {
     case "ParenExpression":
       return isOfRow(node.expression, rows);
+    case "Identifier":
+      return rows.includes(node.name);
     case "MemberExpression":
       return node.object.type === "Identifier" && rows.includes(node.object.name);
     case "UnaryExpression":
@@ -122,13 +126,13 @@ export function rowError(kind: RowFunctionKind, fn: FluxFunction, error: unknown
   const isVector = kind === "map" && isVectorized(fn);
   if (error instanceof OperandError) {
     const { left, operator, right } = error;
-    const isLeftFirst = namesLeftFirst(fn, operator, kind === "join" ? JOINED_ROWS : ROWS);
+    const isLeftFirst = namesLeftFirst(fn, operator, kind === "join" ? JOINED_ROWS : kind === "item" ? ITEMS : ROWS);
     const [wanted, given] = operator.includes("~") ? ["string", left] : isLeftFirst ? [left, right] : [right, left];
     const conflict = `type conflict: ${wanted} != ${given}`;
     if (isVector && error.isOfConstants) return new UnplacedError(`runtime error: ${error.message}`);
     if (isVector) return new UnplacedError(`runtime error: ${VECTOR_NAMES.has(operator) ? vectorProblem(error) : conflict}`);
     if (error.isOfCall && (left === right || !ARITHMETIC.includes(operator) || [left, right].includes("invalid"))) {
-      return new FluxError(`failed to evaluate ${kind} function: ${error.message}`);
+      return kind === "item" ? error : new FluxError(`failed to evaluate ${kind} function: ${error.message}`);
     }
     // operands of arithmetic have one type before anything is known of the operator
     if (operator.includes("~") || (ARITHMETIC.includes(operator) && left !== right)) return new FluxError(conflict);
@@ -142,7 +146,7 @@ export function rowError(kind: RowFunctionKind, fn: FluxFunction, error: unknown
   }
   const column = error instanceof ArgumentError && isColumnType(error.wanted) && isColumnType(error.given) ? error : null;
   if (column !== null) return new FluxError(`type conflict: ${column.wanted} != ${column.given}`);
-  if (kind === "state" || kind === "join") return error;
+  if (kind === "state" || kind === "join" || kind === "item") return error;
   return new FluxError(`failed to evaluate ${kind} function: ${error.message}`, error.code);
 }
 

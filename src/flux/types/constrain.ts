@@ -19,7 +19,7 @@ const KINDS_OF: Readonly<Record<BasicName, ReadonlySet<Kind>>> = {
   regexp: new Set(["Basic"]),
   bytes: new Set(["Equatable", "Basic"]),
 };
-const OF_DYNAMIC: ReadonlySet<Kind> = new Set(["Basic", "Equatable", "Nullable"]);
+const OF_DYNAMIC: ReadonlySet<Kind> = new Set(["Basic", "Nullable"]);
 
 /** Demands that the type is of the kind. An unknown type remembers it. Null when nothing is wrong. */
 export function constrain(given: Type, kind: Kind, work: TypeWork): TypeIssue | null {

@@ -1,4 +1,5 @@
-// Times by a layout: an example that shows how the parts of Monday 2 January 2006, 15:04:05 in the zone -0700 are written, as Go reads them.
+// Times by a layout: an example that shows how the parts of Monday 2 January 2006, 15:04:05 in the zone -0700 are written,
+// as Go reads them.
 import { daysOf, monthLength, SECOND_NS } from "./duration.ts";
 import { Time } from "./value.ts";
 

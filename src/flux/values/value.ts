@@ -55,12 +55,35 @@ export class Bytes {
 }
 /** A list of values of one type. */
 export class FluxArray {
-  constructor(readonly items: readonly Value[]) {}
+  /** @param sample of the type of its items, for a list without any */
+  constructor(
+    readonly items: readonly Value[],
+    private readonly sample: Value | null = null,
+  ) {}
+
+  /** A value of the type of the items; null: it is not known. */
+  get like(): Value | null {
+    return this.items[0] ?? this.sample;
+  }
 }
 /** Values by their keys; keys of one type, values of another. */
 export class Dictionary {
-  /** By text keys that differ for different values (`dictionaryKey`). */
-  constructor(readonly items: ReadonlyMap<string, { readonly key: Value; readonly value: Value }>) {}
+  /** @param items by text keys that differ for different values (`dictionaryKey`)
+   *  @param sample of the types of its items, for a dictionary without any */
+  constructor(
+    readonly items: ReadonlyMap<string, DictionaryItem>,
+    private readonly sample: DictionaryItem | null = null,
+  ) {}
+
+  /** An item of the types of the items; null: they are not known. */
+  get like(): DictionaryItem | null {
+    const [first] = this.items.values();
+    return first ?? this.sample;
+  }
+}
+export interface DictionaryItem {
+  readonly key: Value;
+  readonly value: Value;
 }
 /** A value whose type is known only when the script runs. */
 export class Dynamic {

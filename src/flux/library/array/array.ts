@@ -6,8 +6,9 @@ import { GroupKey, TableBuilder } from "../../tables/table.ts";
 import { COLUMN_TYPES, type FluxColumnType } from "../../values/column-type.ts";
 import { FluxError, UnplacedError } from "../../values/flux-error.ts";
 import { FluxArray, FluxRecord, kindOf, type Value } from "../../values/value.ts";
-import type { LibraryPackage } from "../native-call.ts";
+import type { LibraryPackage, NativeCall } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
+import { rowError } from "../row-errors.ts";
 import { typeText } from "../universe/conversions.ts";
 
 /** One table without a key; columns come in the order of the first record. */
@@ -51,20 +52,38 @@ builtin filter : (<-arr: [A], fn: (x: A) => bool) => [A]
       return streamOf(call, [], () => [table]);
     },
     concat: (call) => {
-      const [first, second] = [call.array("arr").items, call.array("v").items];
-      call.run.use.charge((first.length + second.length) * ITEM_BYTES);
-      return new FluxArray([...first, ...second]);
+      const [first, second] = [call.array("arr"), call.array("v")];
+      call.run.use.charge((first.items.length + second.items.length) * ITEM_BYTES);
+      return new FluxArray([...first.items, ...second.items], first.like ?? second.like);
     },
     map: (call) => {
-      const make = call.function("fn").prepare(["x"], "values");
-      return new FluxArray(call.array("arr").items.map((item) => make(item)));
+      const list = call.array("arr");
+      // as recorded: what is made of a list without items has the type of its items
+      return new FluxArray(list.items.map(itemFunction(call)), list.like);
     },
     filter: (call) => {
-      const test = call.function("fn").prepare(["x"], "values");
-      return new FluxArray(call.array("arr").items.filter((item) => test(item) === true));
+      const list = call.array("arr");
+      const test = itemFunction(call);
+      return new FluxArray(
+        list.items.filter((item) => test(item) === true),
+        list.like,
+      );
     },
   },
 };
+
+/** The argument `fn`. @throws FluxError: what is wrong with its types is worded as for rows */
+function itemFunction(call: NativeCall): (item: Value) => Value {
+  const fn = call.function("fn");
+  const make = fn.prepare(["x"], "values");
+  return (item) => {
+    try {
+      return make(item);
+    } catch (error) {
+      throw rowError("item", fn, error);
+    }
+  };
+}
 
 /** The columns of a group key, with the same value in all rows. */
 export function constantColumns(key: GroupKey, length: number): FluxColumn[] {

@@ -1,6 +1,5 @@
 // Package `experimental/date/boundaries`: days and weeks before today, and months around it.
 import { DAY_NS, floorDiv } from "../../values/duration.ts";
-import { FluxError } from "../../values/flux-error.ts";
 import { Duration, FluxRecord, type Time } from "../../values/value.ts";
 import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
 import { locationOfCall, moved, truncated, weekDayOf } from "./date.ts";
@@ -76,19 +75,17 @@ const NAMES = ["yesterday", "monday", "tuesday", "wednesday", "thursday", "frida
 
 const MOVED = "the 'date/boundaries' package has been moved to 'experimental/date/boundaries'";
 
+/** No bounds, but of their type, as parameters have the types that `start` gives them. */
+const noBounds = (start: string) => `({stop: time(v: die(msg: "${MOVED}")), start: time(v: ${start})})`;
+
 /** The path that the package had for a while: as recorded, its functions say where they are. */
 export const DATE_BOUNDARIES: LibraryPackage = {
   path: "date/boundaries",
   name: "boundaries",
   source: `
-builtin _moved : (month: int, week: int, sunday: bool) => {start: time, stop: time}
-${NAMES.map((name) => `${name} = () => _moved(month: 0, week: 0, sunday: false)`).join("\n")}
-month = (month_offset=0) => _moved(month: month_offset, week: 0, sunday: false)
-week = (start_sunday=false, week_offset=0) => _moved(month: 0, week: week_offset, sunday: start_sunday)
+${NAMES.map((name) => `${name} = () => ${noBounds("0")}`).join("\n")}
+month = (month_offset=0) => ${noBounds("0 + month_offset")}
+week = (start_sunday=false, week_offset=0) => ${noBounds("if start_sunday then 0 else 0 + week_offset")}
 `,
-  natives: {
-    _moved: () => {
-      throw new FluxError(MOVED);
-    },
-  },
+  natives: {},
 };

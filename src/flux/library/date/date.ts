@@ -60,7 +60,12 @@ function isoWeek({ days }: Clock): number {
 }
 
 function part(read: (clock: Clock) => number | bigint): NativeBody {
-  return partOf((ns, call) => read(clockOf(locationOfCall(call).toLocal(ns))));
+  return partOf((ns, call) => {
+    const record = call.record("location", call.run.location);
+    const offset = record.get("offset");
+    const later = offset instanceof Duration ? addDuration(new Time(ns), new Duration(offset.months, 0n)).ns : ns;
+    return read(clockOf(BigInt.asIntN(64, locationOf(record).toLocal(later))));
+  });
 }
 
 /** A part that is the same everywhere, as recorded: no location is asked for. */
@@ -87,6 +92,13 @@ export function moved(time: Time, by: Duration, location: Location): Time {
   // everything moves the local clock
   const local = addDuration(new Time(location.toLocal(time.ns)), by);
   return new Time(BigInt.asIntN(64, location.toUtc(local.ns)));
+}
+
+/** As recorded: of a number beyond 64 bits the low ones remain, and none when they are below zero. */
+function scaledMonths(months: bigint, n: bigint): bigint {
+  const product = months * n;
+  const size = BigInt.asIntN(64, product < 0n ? -product : product);
+  return size < 0n ? 0n : product < 0n ? -size : size;
 }
 
 export const DATE: LibraryPackage = {
@@ -155,7 +167,7 @@ December = 12
       // as recorded, it is named after the function
       if (isNull(given)) throw new FluxError(`keyword argument "scale" should be of kind duration, but got ${given.type}`);
       const [{ months, ns }, n] = [call.duration("d"), call.bigint("n")];
-      return new Duration(months * n, BigInt.asIntN(64, ns * n));
+      return new Duration(scaledMonths(months, n), BigInt.asIntN(64, ns * n));
     },
   },
 };

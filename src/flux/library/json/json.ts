@@ -18,6 +18,7 @@ import {
   type Value,
 } from "../../values/value.ts";
 import type { LibraryPackage, NativeCall } from "../native-call.ts";
+import { typeText } from "../universe/conversions.ts";
 import { jsonProblem } from "./json-problem.ts";
 
 const DEPTH_MAX = 200;
@@ -79,19 +80,31 @@ function parsed(call: NativeCall): unknown {
   });
 }
 
-/** @param isMixed items of one list may be of several types */
-function plainValue(json: unknown, isMixed: boolean, depth = 0): Value {
+/** The type of a plain value. @throws FluxError: a list has items of several types */
+function checkedType(value: Value): string {
+  if (value instanceof FluxArray) return `[${value.items.map(checkedType).reduce(commonType, "invalid")}]`;
+  if (!(value instanceof FluxRecord)) return kindOf(value);
+  const members = [...value.entries()].map(([label, each]) => `${quoted(label)}:${checkedType(each)}`);
+  return `{${members.sort().join()}}`;
+}
+
+/** As recorded: nulls before the first item that has a type count for any. */
+function commonType(known: string, type: string): string {
+  if (known !== "invalid" && type !== known) throw new FluxError("array values must all be the same type");
+  return type;
+}
+
+function plainValue(json: unknown, depth = 0): Value {
   if (depth > DEPTH_MAX) throw new FluxError("the JSON is nested too deep");
   if (json === null) return NULL;
   if (Array.isArray(json)) {
-    const items = json.map((item) => plainValue(item, isMixed, depth + 1));
-    if (!isMixed && new Set(items.map(kindOf)).size > 1) throw new FluxError("array values must all be the same type");
+    const items = json.map((item) => plainValue(item, depth + 1));
     return new FluxArray(items);
   }
   // half a pair is no character
   if (typeof json === "string") return json.toWellFormed();
   if (typeof json !== "object") return json as Value;
-  const members = Object.entries(json).map(([label, each]) => [label.toWellFormed(), plainValue(each, isMixed, depth + 1)] as const);
+  const members = Object.entries(json).map(([label, each]) => [label.toWellFormed(), plainValue(each, depth + 1)] as const);
   return new FluxRecord(new Map(members));
 }
 
@@ -121,7 +134,13 @@ export const EXPERIMENTAL_JSON: LibraryPackage = {
   path: "experimental/json",
   name: "json",
   source: "builtin parse : (data: bytes) => A",
-  natives: { parse: (call) => plainValue(parsed(call), false) },
+  natives: {
+    parse: (call) => {
+      const value = plainValue(parsed(call));
+      checkedType(value);
+      return value;
+    },
+  },
 };
 
 export const DYNAMIC_PACKAGE: LibraryPackage = {
@@ -139,10 +158,10 @@ _isNotDistinct = (a, b) => display(v: a) == display(v: b)
     dynamic: (call) => dynamicOf(call.value("v")),
     asArray: (call) => {
       const { value } = dynamicArgument(call);
-      if (value instanceof FluxArray) return value;
-      throw new FluxError(`unable to convert dynamic value to array: dynamic value is ${value === null ? "null" : kindOf(value)}`);
+      if (value instanceof FluxArray) return new FluxArray(value.items, new Dynamic(null));
+      throw new FluxError(`unable to convert ${value === null ? "<null>" : typeText(value)} to array`);
     },
-    jsonParse: (call) => dynamicOf(plainValue(parsed(call), true)),
+    jsonParse: (call) => dynamicOf(plainValue(parsed(call))),
     jsonEncode: (call) => new Bytes(new TextEncoder().encode(encode(dynamicArgument(call)))),
     isType: (call) => {
       const { value } = dynamicArgument(call);

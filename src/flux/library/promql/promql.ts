@@ -76,10 +76,10 @@ const holtWinters = prepared(true, (call) => {
   const factors = [call.float("smoothingFactor", 0), call.float("trendFactor", 0)] as const;
   const [smoothing, trend] = factors;
   return () => {
-    if (!(smoothing > 0 && smoothing < 1)) {
+    if (smoothing <= 0 || smoothing >= 1) {
       throw new FluxError(`invalid smoothing factor. Expected: 0 < sf < 1, got: ${smoothing.toFixed(6)}`);
     }
-    if (!(trend > 0 && trend < 1)) throw new FluxError(`invalid trend factor. Expected: 0 < tf < 1, got: ${trend.toFixed(6)}`);
+    if (trend <= 0 || trend >= 1) throw new FluxError(`invalid trend factor. Expected: 0 < tf < 1, got: ${trend.toFixed(6)}`);
     return (rows) => smoothed(rows, smoothing, trend);
   };
 });
@@ -131,6 +131,16 @@ const labelReplace = operator((call) => {
     });
 });
 
+/** As recorded: the column is there without a value, too. */
+function quantileRow(key: GroupKey, label: string, value: number | null): FluxTable {
+  const made = valueRow(key, value);
+  return new FluxTable(
+    key,
+    [...made.columns.slice(0, key.columns.length), FluxColumn.constant(label, "float", value ?? 0, made.rowCount)],
+    made.rowCount,
+  );
+}
+
 const promHistogramQuantile = operator((call) => {
   const quantile = call.float("quantile");
   const [countLabel, boundLabel] = [call.string("countColumn", "_value"), call.string("upperBoundColumn", "le")];
@@ -141,7 +151,7 @@ const promHistogramQuantile = operator((call) => {
       const [counts, bounds] = [table.column(countLabel), table.column(boundLabel)];
       if (counts === undefined) throw new FluxError(`table is missing count column "${countLabel}"`);
       if (counts.type !== "float") throw new FluxError(`count column "${countLabel}" must be of type float`);
-      if (bounds === undefined) return valueRow(table.key, null);
+      if (bounds === undefined) return quantileRow(table.key, valueLabel, null);
       if (bounds.type !== "string") throw new FluxError(`upper bound column "${boundLabel}" must be of type string`);
       const buckets: { bound: number; count: number }[] = [];
       for (let row = 0; row < table.rowCount; row++) {
@@ -150,8 +160,7 @@ const promHistogramQuantile = operator((call) => {
         const value = /^\+?inf$/i.test(text) ? Number.POSITIVE_INFINITY : text.trim() === "" ? Number.NaN : Number(text);
         if (!Number.isNaN(value)) buckets.push({ bound: value, count: counts.get(row) as number });
       }
-      const made = valueRow(table.key, bucketQuantile(quantile, buckets));
-      return made.with(made.columns.map((column, i) => (i < made.columns.length - 1 ? column : column.labelled(valueLabel))));
+      return quantileRow(table.key, valueLabel, bucketQuantile(quantile, buckets));
     });
 });
 

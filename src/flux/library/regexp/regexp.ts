@@ -118,7 +118,7 @@ builtin getString : (r: regexp) => string
       findStringIndex: (call) => {
         const [regexp, text] = argumentsOf(call);
         const found = regexp.matcher.find(text, 0);
-        return new FluxArray(found === null ? [] : [bytesTo(text, found[0]!), bytesTo(text, found[1]!)]);
+        return new FluxArray(found === null ? [] : [bytesTo(text, found[0]!), bytesTo(text, found[1]!)], 0n);
       },
       replaceAllString: (call) => {
         const [regexp, text] = argumentsOf(call);
@@ -126,7 +126,7 @@ builtin getString : (r: regexp) => string
       },
       splitRegexp: (call) => {
         const [regexp, text] = argumentsOf(call);
-        return new FluxArray(split(regexp, text, call.int("i"), call.run));
+        return new FluxArray(split(regexp, text, call.int("i"), call.run), "");
       },
     },
     nullAnswer,

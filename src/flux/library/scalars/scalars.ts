@@ -1,7 +1,17 @@
 // Small packages: `timezone`, `types`, `bitwise`, `dict`, `runtime`, `system`.
 import { FluxError } from "../../values/flux-error.ts";
 import { locationOf } from "../../values/location.ts";
-import { Dictionary, Duration, dictionaryKey, FluxRecord, isNull, kindOf, UInt, type Value } from "../../values/value.ts";
+import {
+  Dictionary,
+  type DictionaryItem,
+  Duration,
+  dictionaryKey,
+  FluxRecord,
+  isNull,
+  kindOf,
+  UInt,
+  type Value,
+} from "../../values/value.ts";
 import type { LibraryPackage, NativeBody } from "../native-call.ts";
 
 export const TIMEZONE: LibraryPackage = {
@@ -105,7 +115,13 @@ builtin srshift : (a: int, b: int) => int
 function changed(from: Dictionary, change: (items: Map<string, { readonly key: Value; readonly value: Value }>) => void): Dictionary {
   const items = new Map(from.items);
   change(items);
-  return new Dictionary(items);
+  return new Dictionary(items, from.like);
+}
+
+function dictionaryItem(pair: Value): DictionaryItem {
+  const [key, value] = pair instanceof FluxRecord ? [pair.get("key"), pair.get("value")] : [];
+  if (key === undefined || value === undefined) throw new FluxError("pairs must be records with a key and a value");
+  return { key, value };
 }
 
 export const DICT: LibraryPackage = {
@@ -119,13 +135,10 @@ builtin remove : (dict: [K:V], key: K) => [K:V] where K: Comparable
 `,
   natives: {
     fromList: (call) => {
-      const pairs = call.array("pairs").items.map((pair) => {
-        const [key, value] = pair instanceof FluxRecord ? [pair.get("key"), pair.get("value")] : [];
-        if (key === undefined || value === undefined) throw new FluxError("pairs must be records with a key and a value");
-        return [dictionaryKey(key), { key, value }] as const;
-      });
-      if (pairs.length === 0) throw new FluxError("invalid key nature: invalid");
-      return new Dictionary(new Map(pairs));
+      const list = call.array("pairs");
+      if (list.like === null) throw new FluxError("invalid key nature: invalid");
+      const items = list.items.map(dictionaryItem).map((item) => [dictionaryKey(item.key), item] as const);
+      return new Dictionary(new Map(items), dictionaryItem(list.like));
     },
     get: (call) => call.dictionary("dict").items.get(dictionaryKey(call.value("key")))?.value ?? call.value("default"),
     insert: (call) => {

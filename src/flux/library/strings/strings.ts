@@ -42,11 +42,11 @@ function limited(length: number, make: () => string): string {
 }
 
 function parts(text: string, separator: string, most: number, keepsSeparator: boolean): FluxArray {
-  if (most === 0) return new FluxArray([]);
+  if (most === 0) return new FluxArray([], "");
   const all = separator === "" ? [...text] : text.split(separator);
   const whole = most < 0 || all.length <= most ? all : [...all.slice(0, most - 1), all.slice(most - 1).join(separator)];
-  if (!keepsSeparator) return new FluxArray(whole);
-  return new FluxArray(whole.map((part, i) => (i < whole.length - 1 ? part + separator : part)));
+  const shown = keepsSeparator ? whole.map((part, i) => (i < whole.length - 1 ? part + separator : part)) : whole;
+  return new FluxArray(shown, "");
 }
 
 function substring(call: NativeCall): string {

@@ -4,7 +4,7 @@ import { ColumnBuilder } from "../../tables/column-builder.ts";
 import { eachTable } from "../../tables/stream.ts";
 import { FluxTable, GroupKey } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
-import { isNull, Null, UInt } from "../../values/value.ts";
+import { isNull, Null, UInt, type Value } from "../../values/value.ts";
 import type { NativeBody } from "../native-call.ts";
 import { operator } from "../operator.ts";
 import { emptyLike } from "./shape.ts";
@@ -151,10 +151,7 @@ const zeroForNull = (value: number | null) => value ?? 0;
 export const chandeMomentumOscillator = operator((call) => {
   const n = call.int("n");
   const labels = call.strings("columns", ["_value"]);
-  const make = (column: FluxColumn) => {
-    const values = numbersOf(column, "chande momentum oscillator").map(zeroForNull);
-    return momentum(column.type === "float" ? stepsOf(values) : integerSteps(column), positive(n));
-  };
+  const make = (column: FluxColumn) => momentum(stepsIn(column, "chande momentum oscillator"), positive(n));
   return (input) => eachTable(input, (table) => rowsBehind(table, n, labels, make));
 });
 
@@ -171,16 +168,26 @@ function momentum(steps: Float64Array, n: number): number[] {
   return Array.from(up, (rise, i) => (100 * (rise - down[i]!)) / (rise + down[i]!));
 }
 
+/** From each value of the column to the next, a null being zero. Steps of integers wrap as their type does, so none of unsigned
+ *  ones goes down. */
+function stepsIn(column: FluxColumn, what: string): Float64Array {
+  const { type, length } = column;
+  if (type !== "int" && type !== "uint") return stepsOf(numbersOf(column, what).map(zeroForNull));
+  const wrap = type === "int" ? BigInt.asIntN : BigInt.asUintN;
+  const integerOf = (cell: Value) => (cell instanceof UInt ? cell.value : isNull(cell) ? 0n : (cell as bigint));
+  const steps = new Float64Array(Math.max(0, length - 1));
+  let before = length === 0 ? 0n : integerOf(column.get(0));
+  for (let row = 1; row < length; row++) {
+    const value = integerOf(column.get(row));
+    steps[row - 1] = Number(wrap(64, value - before));
+    before = value;
+  }
+  return steps;
+}
+
 /** From each value to the next. */
 function stepsOf(values: readonly number[]): Float64Array {
   return Float64Array.from({ length: Math.max(0, values.length - 1) }, (_, i) => values[i + 1]! - values[i]!);
-}
-
-/** From each value to the next, in the column's own 64 bits: unsigned values only rise. Null is zero. */
-function integerSteps({ type, cells, mask, valid, length }: FluxColumn): Float64Array {
-  const wrap = type === "uint" ? BigInt.asUintN : BigInt.asIntN;
-  const at = (row: number) => (valid !== null && valid[row & mask] === 0 ? 0n : (cells as BigInt64Array)[row & mask]!);
-  return Float64Array.from({ length: Math.max(0, length - 1) }, (_, i) => Number(wrap(64, at(i + 1) - at(i))));
 }
 
 export const relativeStrengthIndex = operator((call) => {
@@ -250,7 +257,9 @@ export const kaufmansAMA = operator((call) => {
 
 /** The smoothing constant goes between those of 2 and 30 rows by the efficiency of the last n. */
 function adaptiveAverages(values: readonly number[], n: number): number[] {
-  const [fast, slow] = [2 / (2 + 1), 2 / (30 + 1)];
+  const slow = 2 / 31;
+  // 2 / 3 - 2 / 31, rounded once
+  const range = 56 / 93;
   const made: number[] = [];
   // as recorded: the efficiency is never that of one step, except in the first row
   const span = Math.max(2, n);
@@ -260,7 +269,7 @@ function adaptiveAverages(values: readonly number[], n: number): number[] {
   for (let row = n; row < values.length; row++) {
     const path = row < span ? steps[0]! : paths[row - span]!;
     const efficiency = Math.abs(values[row]! - values[Math.max(0, row - span)]!) / path;
-    const constant = (efficiency * (fast - slow) + slow) ** 2;
+    const constant = (efficiency * range + slow) ** 2;
     average += constant * (values[row]! - average);
     made.push(average);
   }

@@ -125,14 +125,14 @@ function toDuration(value: Value): Duration {
 
 /** The type of a value as the language writes it. */
 export function typeText(value: Value): string {
-  if (value instanceof FluxArray) return `[${value.items.length === 0 ? "invalid" : typeText(value.items[0]!)}]`;
+  if (value instanceof FluxArray) return `[${value.like === null ? "invalid" : typeText(value.like)}]`;
   if (value instanceof FluxRecord) {
     const members = [...value.entries()].map(([label, each]) => `${label}: ${typeText(each)}`);
     return `{${members.sort().join(", ")}}`;
   }
   if (value instanceof Dictionary) {
-    const [first] = value.items.values();
-    return first === undefined ? "[invalid: invalid]" : `[${typeText(first.key)}: ${typeText(first.value)}]`;
+    const { like } = value;
+    return like === null ? "[invalid: invalid]" : `[${typeText(like.key)}: ${typeText(like.value)}]`;
   }
   if (value instanceof FluxFunction) return value.typeText;
   return kindOf(value) === "invalid" ? "null" : kindOf(value);

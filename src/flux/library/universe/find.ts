@@ -4,7 +4,7 @@ import { countReaders, planProblem, startAll } from "../../tables/plan-check.ts"
 import type { StreamNode } from "../../tables/stream.ts";
 import { type FluxTable, RowRecord } from "../../tables/table.ts";
 import { FluxError, UnplacedError } from "../../values/flux-error.ts";
-import { FluxArray, type FluxFunction, FluxRecord, TableStream } from "../../values/value.ts";
+import { FluxArray, type FluxFunction, FluxRecord, Null, TableStream } from "../../values/value.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 
 /** A table that was found: a stream to the type system, and nothing that can be a result. */
@@ -62,7 +62,8 @@ function foundTable(call: NativeCall): FluxTable {
 function columnOf(table: FluxTable, label: string): FluxArray {
   const column = table.column(label);
   if (column === undefined) throw new FluxError(`cannot find column ${label}`);
-  return new FluxArray(Array.from({ length: table.rowCount }, (_, row) => column.get(row)));
+  const values = Array.from({ length: table.rowCount }, (_, row) => column.get(row));
+  return new FluxArray(values, Null.of(column.type));
 }
 
 export const getColumn: NativeBody = (call) => columnOf(foundTable(call), call.string("column"));
@@ -83,7 +84,7 @@ function recordAt(table: FluxTable, index: number): FluxRecord {
 export const findColumn: NativeBody = (call) => {
   const table = firstTable(call, call.stream(), call.function("fn"));
   const label = call.string("column");
-  return table?.column(label) === undefined ? new FluxArray([]) : columnOf(table, label);
+  return table?.column(label) === undefined ? new FluxArray([], "") : columnOf(table, label);
 };
 
 export const findRecord: NativeBody = (call) => {
