@@ -126,13 +126,6 @@ test("scripts that wait for a silent MQTT broker do not hold up others", async (
 const csv = (...rows: string[]) =>
   ["#datatype,string,long,long", "#group,false,false,true", "#default,_result,,", ",result,table,a", ...rows, "", ""].join("\r\n");
 
-/** With another field in each of the first lines. */
-const withColumn = (text: string, fields: readonly string[]) =>
-  text
-    .split("\r\n")
-    .map((line, i) => (i < fields.length ? `${line},${fields[i]}` : line))
-    .join("\r\n");
-
 test("the other server is asked for the series that filters want, with the token and the organization", async () => {
   answer = () => new Response(csv(",,0,7"));
   const host = `http://127.0.0.1:${other.port}`;
@@ -153,7 +146,6 @@ const BAD: [what: string, answer: () => Response, message: string | RegExp][] = 
   ["an error behind tables", () => new Response(`${csv(",,0,7")}\r\n,error,reference\r\n,"it, broke",\r\n`), "it, broke"],
   ["no CSV", () => new Response("<html>hello</html>"), /metadata|annotation/],
   ["a wrong value", () => new Response(csv(",,0,seven")), /seven/],
-  ["a column twice", () => new Response(withColumn(csv(), ["long", "true", "", "a"])), /label a/],
   ["a column without annotations", () => new Response(csv().replace(",a\r\n", ",a,a\r\n")), /wrong number of fields/],
   ["an unknown type", () => new Response(csv(",,0,7").replace("long,long", "long,blob")), /blob/],
   ["a redirect that ends nowhere", () => Response.redirect(`http://127.0.0.1:${other.port}/loop`, 307), "redirects"],

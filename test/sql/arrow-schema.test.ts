@@ -73,7 +73,8 @@ const UNITS: [value: string, type: string, found: bigint][] = [
   ["arrow_cast('1969-12-31T23:59:59.999999999Z', 'Timestamp(µs)')", "Timestamp<MICROSECOND>", -1n],
   ["arrow_cast(time, 'Timestamp(Nanosecond, None)')", "Timestamp<NANOSECOND>", 1_641_024_000_000_000_000n],
   ["arrow_cast(1700000000, 'Timestamp(Second, None)')", "Timestamp<SECOND>", 1_700_000_000n],
-  ["arrow_cast(time, 'Timestamp(Second, Some(\"Europe/Berlin\"))')", "Timestamp<SECOND, Europe/Berlin>", 1_641_024_000n],
+  // a time without a zone is local time in the zone
+  ["arrow_cast(time, 'Timestamp(Second, Some(\"Europe/Berlin\"))')", "Timestamp<SECOND, Europe/Berlin>", 1_641_020_400n],
   ["t FROM (SELECT arrow_cast(time, 'Timestamp(ms)') AS t FROM home) AS x", "Timestamp<MILLISECOND>", 1_641_024_000_000n],
   ["to_timestamp_seconds(1700000000)", "Timestamp<SECOND>", 1_700_000_000n],
   ["tz(time, 'Europe/Berlin')", "Timestamp<NANOSECOND, Europe/Berlin>", 1_641_024_000_000_000_000n],

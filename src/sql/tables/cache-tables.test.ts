@@ -200,7 +200,7 @@ test.each([
   ["SELECT * FROM last_cache('cpu') WITH ORDINALITY", "This feature is not implemented: WITH ORDINALITY"],
   ["SELECT * FROM iox.last_cache('cpu')", "Error during planning: table function 'last_cache' not found"],
   ["SELECT * FROM \"LAST_CACHE\"('cpu')", "Error during planning: table function 'LAST_CACHE' not found"],
-  ["SELECT last_cache('cpu')", "Error during planning: Invalid function 'last_cache'"],
+  ["SELECT last_cache('cpu')", "Error during planning: Invalid function 'last_cache'.\nDid you mean 'last_value'?"],
   ["SELECT * FROM last_cache('mem')", "Error during planning: could not find last value cache for the given arguments"],
   ["SELECT * FROM tag_values('cpu')", "Error during planning: second argument must be the name of a tag as a string"],
   ["SELECT * FROM tag_values('cpu', $1)", "Error during planning: second argument must be the name of a tag as a string"],
