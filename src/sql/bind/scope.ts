@@ -25,6 +25,8 @@ export interface Relation {
   readonly columns: readonly OutputColumn[] | null;
   /** Names of columns that a join shows once, with those of an earlier relation: USING, NATURAL. `null`: unknown. */
   readonly merged?: ReadonlySet<string> | null;
+  /** Names of columns that `*` leaves out, as it shows those of another relation. */
+  readonly hidden?: ReadonlySet<string>;
 }
 
 /** The result of a query as a table. `columns` null: unknown. */

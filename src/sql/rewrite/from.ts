@@ -7,6 +7,7 @@ import { clockOf, kindOfColumn, type ScanUse } from "../bind/kind.ts";
 import type { CteMap, Narrowable, OutputColumn, Relation } from "../bind/scope.ts";
 import { renameColumns, Scope } from "../bind/scope.ts";
 import { type TableName, tableNameOf, unknownTable } from "../parse/check.ts";
+import { decodeNames } from "../parse/names.ts";
 import type { BaseTable, Expression, ExpressionListRef, Join, SelectNode, Star, TableFunctionRef, TableRef } from "../parse/tree.ts";
 import { call, castTo, integerConstant } from "../parse/tree.ts";
 import { notTag, unknownCache } from "../tables/cache-tables.ts";
@@ -177,11 +178,12 @@ function rewriteJoin(join: Join, context: RewriteContext, outer: Scope | null, c
   join.right = right.ref;
   const onlyLeft = join.join_type === "SEMI" || join.join_type === "ANTI";
   const merged = mergedNames(join, left.relations);
+  if (join.ref_type === "NATURAL" && sharesNothing(merged, right.relations)) Object.assign(join, { ref_type: "CROSS", join_type: "INNER" });
   const shared = merged === undefined ? {} : { merged };
-  const relations = [
-    ...left.relations.map((relation) => (mayMiss(join, "LEFT") ? optional(relation) : relation)),
-    ...right.relations.map((relation) => ({ ...(mayMiss(join, "RIGHT") ? optional(relation) : relation), ...shared })),
-  ];
+  const relations = withHidden(merged ?? new Set(), [
+    left.relations.map((relation) => (mayMiss(join, "LEFT") ? optional(relation) : relation)),
+    right.relations.map((relation) => ({ ...(mayMiss(join, "RIGHT") ? optional(relation) : relation), ...shared })),
+  ]);
   if (join.condition !== null) {
     const scope = new Scope(relations, outer, ctes);
     const parts = conjuncts(join.condition).map((part) => withSeriesHint(asCondition(rewriteExpression(part, context, scope))));
@@ -214,6 +216,47 @@ function mergedNames({ using_columns, ref_type }: Join, left: readonly Relation[
   if (ref_type !== "NATURAL") return undefined;
   const columns = left.flatMap((relation) => relation.columns);
   return columns.includes(null) ? null : new Set(columns.map((column) => column!.name));
+}
+
+/** True if it is known that no column on the right has one of these names: a natural join then joins all rows, as the vendor's does. */
+function sharesNothing(names: ReadonlySet<string> | null | undefined, right: readonly Relation[]): boolean {
+  if (names === null || names === undefined) return false;
+  return right.every(({ columns }) => columns?.every(({ name }) => !names.has(name)) === true);
+}
+
+/** Of two columns that a join merges, `*` shows that of the relation whose name sorts first, as the vendor does. */
+function withHidden(merged: ReadonlySet<string>, [left, right]: readonly [readonly Relation[], readonly Relation[]]): Relation[] {
+  const hidden = new Map<Relation, Set<string>>();
+  const ownerOf = (name: string, relations: readonly Relation[]) =>
+    relations.find(({ columns }) => columns?.some((each) => each.name === name));
+  for (const name of merged) {
+    const [a, b] = [ownerOf(name, left), ownerOf(name, right)];
+    if (a === undefined || b === undefined) continue;
+    const other = decodeNames(b.alias) < decodeNames(a.alias) ? a : b;
+    hidden.set(other, (hidden.get(other) ?? new Set()).add(name));
+  }
+  return [...left, ...right].map((relation) => {
+    const more = hidden.get(relation);
+    return more === undefined ? relation : { ...relation, hidden: more.union(relation.hidden ?? new Set()) };
+  });
+}
+
+/** `*` over joins that merge columns, as the columns that it shows; other items as they are. */
+export function spelledStar(item: Expression, { relations }: Scope): Expression[] {
+  if (item.class !== "STAR" || item.relation_name !== "" || item.columns || item.rename_list.length > 0) return [item];
+  if (relations.every(({ hidden }) => hidden === undefined)) return [item];
+  if (relations.some(({ alias, columns, merged }) => alias === "" || columns === null || merged === null)) return [item];
+  if (item.qualified_exclude_list.length > 0) return [item];
+  const replaced = new Map(item.replace_list.map(({ key, value }) => [key, value]));
+  return relations.flatMap(({ alias, columns, hidden }) =>
+    columns!
+      .filter(({ name }) => hidden?.has(name) !== true && !item.exclude_list.includes(name))
+      .map(({ name }): Expression => {
+        const value = replaced.get(name);
+        if (value !== undefined) return { ...value, alias: name };
+        return { class: "COLUMN_REF", type: "COLUMN_REF", alias: "", column_names: [alias, name] };
+      }),
+  );
 }
 
 /** The columns of `*`; null if some are unknown. */

@@ -15,7 +15,7 @@ import type { Expression, Modifier, QueryNode, SelectNode } from "../parse/tree.
 import { call, integerConstant, operator } from "../parse/tree.ts";
 import type { RewriteContext, RewriteInput } from "./context.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
-import { starColumns } from "./from.ts";
+import { spelledStar, starColumns } from "./from.ts";
 import { fillGaps } from "./gapfill/gapfill.ts";
 import { containsStar, itemAlias } from "./item-name.ts";
 import { rewriteOrders, rewriteUnlessNumber } from "./orders.ts";
@@ -168,8 +168,9 @@ function rewriteSelectList(
   known: Pick<SelectSource, "numbers" | "isValue">,
 ): readonly OutputColumn[] | null {
   let outputs: OutputColumn[] | null = [];
-  let shown = node.select_list.filter(({ class: kind }) => kind !== "STAR").length;
-  node.select_list = node.select_list.map((item) => {
+  const items = node.select_list.flatMap((item) => spelledStar(item, scope));
+  let shown = items.filter(({ class: kind }) => kind !== "STAR").length;
+  node.select_list = items.map((item) => {
     const alias = itemAlias(item);
     // the alias belongs to the column, not to an argument within the rewritten expression
     const typed = shownInterval(rewriteExpression(withAlias(item, ""), context, scope));
