@@ -234,6 +234,7 @@ export const UNKNOWN_ID: Readonly<Record<string, Listed>> = {
 };
 
 const LENIENT: VariantRules["lenient"] = [
+  { what: / with a broken escape$/, why: "as on the vendor's server, what cannot be decoded is as absent" },
   { what: /pprof.*query\.(?:debug|gc|seconds)=/, why: "as recorded: what is no number is as absent" },
   { what: /=null$/, why: "null is absent, as the vendor's clients send it" },
   { what: /: query\.\w+ twice$/, why: "the first one counts" },
