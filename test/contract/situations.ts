@@ -17,7 +17,7 @@ const CONFIGURE = "/api/v3/configure";
 const ENTERPRISE = "/api/v3/enterprise/configure";
 const BACKUP = "/api/v3/enterprise/backup";
 const ROW_DELETES = "/api/v3/row_delete_requests";
-const BAD_DURATIONS = ["", "30", "d", "thirty days", "30 fortnights", "-1d", "1e3d", "9999y", "30d,"];
+const BAD_DURATIONS = ["", "30", "d", "thirty days", "30 fortnights", "-1d", "1e3d", "1000000000000y", "30d,"];
 
 /** The name of what is not there, in each place that can name it. */
 function unknown(
