@@ -71,7 +71,7 @@ export const MADE: [what: string, path: string, body: Row, op: Row, listed: Row]
       ...{ max_cardinality: 100_000, max_age_seconds: 86_400, source: { type: "User" } },
     },
     {
-      ...{ table: "cpu", name: "cpu_host_distinct_cache", column_ids: [1], column_names: ["host"] },
+      ...{ table: "cpu", name: "cpu_host_distinct_cache", column_ids: [0], column_names: ["host"] },
       ...{ max_cardinality: 100_000, max_age_seconds: 86_400 },
     },
   ],
@@ -84,7 +84,7 @@ export const MADE: [what: string, path: string, body: Row, op: Row, listed: Row]
       ...{ max_cardinality: 1, max_age_seconds: 1 },
     },
     {
-      ...{ table: "cpu", name: "d", column_ids: [6, 2, 1], column_names: ["s", "zone", "host"] },
+      ...{ table: "cpu", name: "d", column_ids: [5, 1, 0], column_names: ["s", "zone", "host"] },
       ...{ max_cardinality: 1, max_age_seconds: 1 },
     },
   ],
@@ -98,7 +98,7 @@ export const MADE: [what: string, path: string, body: Row, op: Row, listed: Row]
       node_spec: { node_id: "node0", node_group: null },
     },
     { cache_name: "large", node_spec: "nodes:node0" },
-    { table: "cpu", name: "large", column_ids: [2], column_names: ["zone"], max_cardinality: 100_000, max_age_seconds: 86_400 },
+    { table: "cpu", name: "large", column_ids: [1], column_names: ["zone"], max_cardinality: 100_000, max_age_seconds: 86_400 },
   ],
 ];
 

@@ -239,7 +239,7 @@ test("in every format, with their lists", async () => {
     '{"table":"cpu","name":"d","column_ids":[1,0],"column_names":["zone","host"],"max_cardinality":100000,"max_age_seconds":86400}\n',
   );
   expect(await ask("distinct_caches", "csv")).toContain("csv cannot hold column 'column_ids'");
-  expect(await ask("last_caches", "pretty")).toMatch(/cpu +\| l +\| \[1, 2\] +\| \[host, zone\] +\| \[3\] +\| \[f\]/);
+  expect(await ask("last_caches", "pretty")).toMatch(/cpu +\| l +\| \[0, 1\] +\| \[host, zone\] +\| \[2\] +\| \[f\]/);
   expect((await ask("last_caches", "parquet")).slice(0, 4)).toBe("PAR1");
   const types = await server.sql<Row>(
     "db",

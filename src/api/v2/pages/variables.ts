@@ -70,8 +70,8 @@ export const variableRoutes = (services: V2Services): V2Routes => {
       const { id: _, createdAt, updatedAt, ...body } = read(await bodies.read(WholeVariableBody, request, ""));
       const times = { createdAt: readBodyTime(createdAt ?? NO_TIME), updatedAt: readBodyTime(updatedAt ?? NO_TIME) };
       const id = readId(params["variableID"]!);
-      // told before a name that no variable has, unlike in the body of a new one
-      if (body.arguments === undefined) throw NO_ARGUMENTS();
+      // told before a name that no variable may have, unlike in the body of a new one
+      if (body.arguments === undefined && (body.name ?? "").trim() !== "") throw NO_ARGUMENTS();
       const { orgID, ...given } = wholeOf(body);
       const before = line().variables.get(id);
       requireChange(principal, before);
