@@ -56,3 +56,9 @@ test("only well-formed lines are printed from their parts", () => {
   expect(described("m  f=2.0 1").originalLine).toBe("m f=2 1");
   expect(described("m  f=2.0 1", false)).toEqual({ errorMessage: "the parser's reason", lineNumber: 1, originalLine: "m  f=2.0 1" });
 });
+
+test("a line that is too long to be printed from its parts is given as it was sent", () => {
+  const line = (length: number) => `m  f="${"x".repeat(length - 9)}" 1`;
+  expect(described(line(4096)).originalLine).toBe(`m f=${"x".repeat(4087)} 1`);
+  expect(described(line(4097)).originalLine).toBe(line(4097));
+});

@@ -35,8 +35,11 @@ export function mergeSides(
       return { name: column.name, kind: "time", ...clockOf([time]), mark: null };
     }
     const zone = node.setop_type === "UNION" && column.kind === "time" && other.kind === "time" ? (column.zone ?? other.zone) : undefined;
-    if (zone !== undefined && (column.zone !== undefined || localSide(node.left, i, zone))) {
-      if (other.zone !== undefined || localSide(node.right, i, zone)) return { name: column.name, kind: "time", zone, mark };
+    // times without a zone become local times of the other side's
+    const local = column.zone === undefined ? node.left : other.zone === undefined ? node.right : null;
+    if (zone !== undefined && (local === null || hasItem(local, i))) {
+      if (local !== null) castItem(local, i, (item) => fromClock({ node: item, kind: "time", zone }, ALL_TIME, null).node);
+      return { name: column.name, kind: "time", zone, mark };
     }
     const isSame = other.kind === column.kind && other.arrow === column.arrow && other.depth === column.depth;
     const areTexts = column.kind === "string" && other.kind === "string";
@@ -48,13 +51,6 @@ export function mergeSides(
       mark,
     };
   });
-}
-
-/** Makes a side's times without a zone local times of the other side's. False: they are not among its items. */
-function localSide(node: QueryNode, index: number, zone: string): boolean {
-  if (!hasItem(node, index)) return false;
-  castItem(node, index, (item) => fromClock({ node: item, kind: "time", zone }, ALL_TIME, null).node);
-  return true;
 }
 
 /** Truth values are no numbers or texts. @throws TsdbError bad_query */

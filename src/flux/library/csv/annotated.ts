@@ -2,8 +2,8 @@
 import { ColumnBuilder } from "../../tables/column-builder.ts";
 import { type FluxTable, GroupKey, type KeyColumn, TableBuilder } from "../../tables/table.ts";
 import { DecodeError, FluxError } from "../../values/flux-error.ts";
-import type { Value } from "../../values/value.ts";
-import { CellProblem, type CellType, cellType, emptyCell, integerOf, parseCell } from "./cells.ts";
+import { Null, type Value } from "../../values/value.ts";
+import { CellProblem, type CellType, cellType, integerOf, parseCell } from "./cells.ts";
 import { csvRows } from "./parse-csv.ts";
 
 interface CsvColumn extends CellType {
@@ -188,7 +188,7 @@ function cellValue(column: CsvColumn, cell: string): Value {
 
 /** Read once with the header, so what is wrong with it precedes all rows. */
 function fallbackOf(label: string, type: CellType, text: string): Value {
-  if (text === "") return emptyCell(type);
+  if (text === "") return Null.of(type.type);
   const value = parseCell(type, text);
   if (value instanceof CellProblem) throw metadataError(`column "${label}" has invalid default value: ${value.text}`);
   return value;

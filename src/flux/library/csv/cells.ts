@@ -4,7 +4,7 @@ import { parseTime } from "../../values/duration.ts";
 import { parseFloatText } from "../../values/number-text.ts";
 import { quotedText } from "../../values/text.ts";
 import { TimeLayout } from "../../values/time-layout.ts";
-import { Null, type Time, UInt, type Value } from "../../values/value.ts";
+import { type Time, UInt, type Value } from "../../values/value.ts";
 
 const TYPES: Readonly<Record<string, FluxColumnType>> = {
   boolean: "bool",
@@ -64,11 +64,6 @@ export function parseCell({ type, layout }: CellType, text: string): Value | Cel
     case "string":
       return text;
   }
-}
-
-/** The null of the type when a cell has no text. */
-export function emptyCell({ type }: CellType): Value {
-  return Null.of(type);
 }
 
 /** Null when the text is no integer of 64 bits. */
