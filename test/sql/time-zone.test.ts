@@ -183,7 +183,33 @@ sqlSuite("date_bin_wallclock", [
       ["2021-01-01T00:00:00+01:00", 1n],
     ],
   ],
-  ["SELECT date_bin_wallclock(INTERVAL '1 month', time) FROM home", new Error("does not support month-, year- or century-based intervals")],
+  // months, as the vendor's server answers: of local time, also from an origin in an hour that comes twice or is skipped
+  bin("INTERVAL '1 month', tz('2024-03-31T23:17:00', 'Europe/Berlin')", "2024-04-01T00:00:00+02:00"),
+  bin("INTERVAL '3 months', tz('2024-12-31T22:17:00', 'Europe/Berlin')", "2024-10-01T00:00:00+02:00"),
+  bin("INTERVAL '1 year', tz('2024-12-31T23:17:00', 'Europe/Berlin')", "2025-01-01T00:00:00+01:00"),
+  bin("INTERVAL '1 century', tz('2024-03-05T10:17:00', 'America/New_York')", "1970-01-01T00:00:00-05:00"),
+  bin("INTERVAL '1 month', tz('2024-03-05T10:17:00', 'Europe/Berlin'), '2024-01-15T06:00:00'", "2024-02-15T06:00:00+01:00"),
+  bin("INTERVAL '1 month', tz('2024-11-03T06:30:00', 'America/New_York'), '2024-01-03T01:30:00'", "2024-11-03T01:30:00-04:00"),
+  bin("INTERVAL '1 month', tz('2024-11-03T05:20:00', 'America/New_York'), '2024-01-03T01:30:00'", "2024-10-03T01:30:00-04:00"),
+  bin("INTERVAL '1 month', tz('2024-03-10T07:40:00', 'America/New_York'), '2024-01-10T02:30:00'", "2024-03-10T03:30:00-04:00"),
+  bin("INTERVAL '1 month', tz('2024-03-10T06:40:00', 'America/New_York'), '2024-01-10T02:30:00'", "2024-02-10T02:30:00-05:00"),
+  // months over a column: the hours of each
+  [
+    `SELECT date_bin_wallclock(INTERVAL '1 month', tz(t, 'Europe/Berlin'))::varchar AS month, count(*) FROM
+     (SELECT '2020-01-01'::timestamp + n * INTERVAL '1 hour' AS t FROM (SELECT unnest(range(8784)) AS n)) GROUP BY 1
+     HAVING count(*) % 24 <> 0 ORDER BY 1`,
+    [
+      ["2020-01-01T00:00:00+01:00", 743n],
+      ["2020-03-01T00:00:00+01:00", 743n],
+      ["2020-10-01T00:00:00+02:00", 745n],
+      ["2021-01-01T00:00:00+01:00", 1n],
+    ],
+  ],
+  [
+    "SELECT date_bin_wallclock(INTERVAL '0 months', tz(time, 'Europe/Berlin')) FROM home",
+    new Error("stride must be non-zero and positive"),
+  ],
+  ["SELECT date_bin_wallclock(INTERVAL '1 month 1 day', time) FROM home", new Error("does not support combination of month")],
   ["SELECT date_bin_wallclock(INTERVAL '0 s', time) FROM home", new Error("stride must be non-zero and positive")],
   ["SELECT date_bin_wallclock(INTERVAL '1 day', time, time) FROM home", new Error("origin to be a constant")],
   ["SELECT date_bin_wallclock(INTERVAL '1 day', time, tz('2024-01-01')) FROM home", new Error("origin without a time zone")],

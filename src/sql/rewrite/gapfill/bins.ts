@@ -46,7 +46,7 @@ export class GapBins {
     const isEmpty = range.maxNs < range.minNs;
     if (interval.months !== 0) {
       const bins = new GapBins(name, 1n);
-      if (!isEmpty) bins.addMonths(range, BigInt(interval.months), originNs);
+      if (!isEmpty) bins.addMonths(range, BigInt(interval.months), originNs, zone);
       return bins;
     }
     const stepNs = intervalNs(interval);
@@ -128,12 +128,14 @@ export class GapBins {
     this.count++;
   }
 
-  private addMonths({ minNs, maxNs }: TimeRange, months: bigint, originNs: bigint): void {
+  private addMonths({ minNs, maxNs }: TimeRange, months: bigint, originNs: bigint, zone: TimeZone | null): void {
     if (months <= 0n) throw planError("DATE_BIN stride must be non-zero and positive");
-    for (let k = 0n, start = monthStart(minNs, months, originNs); start <= maxNs; k++) {
-      this.addRun(start, start);
-      start = monthStart(minNs, months, originNs, k + 1n);
-    }
+    const localMinNs = minNs + (zone?.offsetAt(minNs) ?? 0n);
+    const startAt = (ahead: bigint): bigint => {
+      const localNs = monthStart(localMinNs, months, originNs, ahead);
+      return zone?.toUtc(localNs) ?? localNs;
+    };
+    for (let [k, start] = [0n, startAt(0n)]; start <= maxNs; start = startAt(++k)) this.addRun(start, start);
   }
 
   private addByClock({ minNs, maxNs }: TimeRange, zone: TimeZone, bins: ClockBins): void {

@@ -124,7 +124,6 @@ class GapFilling {
     const name = this.bin.function_name;
     const isByClock = name === "date_bin_wallclock_gapfill";
     const { range, zone } = timeSource(this.bin.children[1]!, node, context, ctes);
-    if (isByClock && interval.months !== 0) throw planError("DATE_BIN_WALLCLOCK does not support month-, year- or century-based intervals");
     this.zone = zone;
     this.bins = GapBins.of(range, { name, interval, originNs, zone: isByClock && zone !== undefined ? TimeZone.of(zone) : null });
   }

@@ -133,9 +133,19 @@ const LONG_MONTH_NS = 31n * DAY_NS;
 /** date_bin_wallclock(interval, time[, origin]): bins by local time in the time's zone; the origin is a local time too. */
 export function dateBinWallclock(input: RuleInput): Typed {
   const { interval, time, originNs } = binArguments("date_bin_wallclock", input);
-  if (interval.months !== 0) throw planError("DATE_BIN_WALLCLOCK does not support month-, year- or century-based intervals");
   if (input.args[2]?.zone !== undefined) throw planError("DATE_BIN_WALLCLOCK expects an origin without a time zone");
+  if (interval.months !== 0) return wallclockMonths(time, { months: BigInt(interval.months), originNs, leastNs: I64_MAX }, input.scope);
   return wallclockBin(time, { stepNs: intervalNs(interval), originNs, leastNs: leastOverlap(interval) }, input.scope);
+}
+
+function wallclockMonths(
+  time: Typed,
+  { months, originNs, leastNs }: { months: bigint; originNs: bigint; leastNs: bigint },
+  scope: Scope,
+): Typed {
+  const times = (): TimeRange => withReach(timesOf(time, scope), months * LONG_MONTH_NS);
+  const range = zoneOf(time) === null ? ALL_TIME : times();
+  return { ...onClock(time, range, leastNs, (local) => binMonths(local, months, originNs)), times };
 }
 
 function wallclockBin(time: Typed, bins: ClockBins, scope: Scope): Typed {
@@ -232,8 +242,5 @@ export function dateTrunc({ args, scope }: RuleInput): Typed | null {
   if (step.months === 0) {
     return wallclockBin(time, { stepNs: intervalNs(step), originNs: name === "week" ? MONDAY_NS : 0n, leastNs: 0n }, scope);
   }
-  const months = BigInt(step.months);
-  const times = (): TimeRange => withReach(timesOf(time, scope), months * LONG_MONTH_NS);
-  const range = zoneOf(time) === null ? ALL_TIME : times();
-  return { ...onClock(time, range, 0n, (local) => binMonths(local, months, 0n)), times };
+  return wallclockMonths(time, { months: BigInt(step.months), originNs: 0n, leastNs: 0n }, scope);
 }
