@@ -1,5 +1,6 @@
 // Type names as the vendor's engine prints and parses them (`Timestamp(ns)`, `List(Int64)`), and the corresponding DuckDB types.
 import { near, TsdbError } from "../../model/errors.ts";
+import type { TimeUnit } from "../../model/query/result-batch.ts";
 import { TimeZone } from "../../model/time/time-zone.ts";
 import type { SqlType } from "../parse/sql-value.ts";
 
@@ -125,6 +126,8 @@ export interface ArrowType {
   readonly name: string;
   /** For timestamps and durations: nanoseconds per unit. */
   readonly unitNs?: bigint;
+  /** For timestamps. */
+  readonly unit?: TimeUnit;
   readonly zone?: string;
 }
 
@@ -146,7 +149,7 @@ const UNITS: ReadonlyMap<string, readonly [name: string, ns: bigint]> = new Map(
 export function parseArrowType(text: string): ArrowType | null {
   const trimmed = text.trim();
   // milliseconds since 1970
-  if (trimmed === "Date64") return { type: { id: "TIMESTAMP_NS", type_info: null }, name: trimmed, unitNs: 1_000_000n };
+  if (trimmed === "Date64") return { type: { id: "TIMESTAMP_NS", type_info: null }, name: trimmed, unitNs: 1_000_000n, unit: "ms" };
   const simple = SIMPLE.get(trimmed);
   if (simple !== undefined) return { type: { id: simple, type_info: null }, name: trimmed };
   const match = /^(\w+)\(([\s\S]*)\)$/.exec(trimmed);
@@ -196,13 +199,14 @@ function fixedList(args: readonly string[]): ArrowType | null {
 function timestamp([unitName, zoneText, ...rest]: readonly string[]): ArrowType | null {
   const unit = UNITS.get(unitName ?? "");
   if (unit === undefined || rest.length > 0) return null;
+  const units = { unitNs: unit[1], unit: unit[0] === "µs" ? "us" : (unit[0] as TimeUnit) };
   const type = { id: "TIMESTAMP_NS", type_info: null };
-  if (zoneText === undefined || zoneText === "None") return { type, name: `Timestamp(${unit[0]})`, unitNs: unit[1] };
+  if (zoneText === undefined || zoneText === "None") return { type, name: `Timestamp(${unit[0]})`, ...units };
   const zone = /^(?:Some\(\s*)?"([^"]+)"\s*\)?$/.exec(zoneText)?.[1];
   if (zone === undefined) return null;
   if (TimeZone.of(zone) === null)
     throw new TsdbError("bad_query", `Parser error: Invalid timezone "${near(zone)}": failed to parse timezone`);
-  return { type, name: `Timestamp(${unit[0]}, "${zone}")`, unitNs: unit[1], zone };
+  return { type, name: `Timestamp(${unit[0]}, "${zone}")`, ...units, zone };
 }
 
 function decimal(name: string, args: readonly string[]): ArrowType | null {

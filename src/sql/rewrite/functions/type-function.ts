@@ -10,6 +10,7 @@ import { bigintConstant, type Cast, call, castTo, operator, stringConstant } fro
 import { expectArguments, isNotNull, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
 import { localIn } from "../time/common-zone.ts";
 import { bin } from "../time/time-bin.ts";
+import { inUnit } from "../time/time-unit.ts";
 import { asTime } from "../time/time-value.ts";
 import { inZone } from "../time/time-zone.ts";
 import { ofUnits, rewriteCast, textOf } from "../values/cast.ts";
@@ -57,8 +58,11 @@ function arrowCast(input: RuleInput): Typed {
     throw new TsdbError("bad_query", `This feature is not implemented: Unsupported CAST from Int64 to ${type.name}`);
   if (type.name.startsWith("Duration"))
     return { node: operator("*", castTo(wide(value!), "BIGINT"), bigintConstant(unitNs!)), kind: "duration", arrow: type.name };
-  if (unitNs !== undefined && (value!.kind === "integer" || value!.kind === "float"))
-    return { ...inZone(ofUnits(value!, unitNs), type.zone), arrow: type.name };
+  const keepsUnit = type.zone === undefined && type.name.startsWith("Timestamp");
+  if (type.unit !== undefined && (value!.kind === "integer" || value!.kind === "float")) {
+    const time = ofUnits(value!, type.unit);
+    return keepsUnit ? time : { ...inZone(asTime(time), type.zone), arrow: type.name };
+  }
   // a text without a zone is in the type's zone
   if (type.zone !== undefined && value!.text !== undefined)
     return { ...inZone(bin(asTime(value!, type.zone), unitNs!, 0n), type.zone), arrow: type.name };
@@ -68,7 +72,9 @@ function arrowCast(input: RuleInput): Typed {
   // a text or a time without a zone is local time in the type's zone
   const source =
     type.zone === undefined ? value! : value!.text === undefined ? localIn(value!, type.zone, input.scope) : asTime(value!, type.zone);
-  const cast = withMarkOf({ ...rewriteCast(node, source, input.scope), arrow: type.name }, value);
+  const made = rewriteCast(node, source, input.scope);
+  if (keepsUnit) return withMarkOf(inUnit(made, type.unit!), value);
+  const cast = withMarkOf({ ...made, arrow: type.name }, value);
   if (unitNs === undefined || cast.kind !== "time") return cast;
   return withMarkOf({ ...inZone(bin(cast, unitNs, 0n), type.zone), arrow: type.name }, value);
 }

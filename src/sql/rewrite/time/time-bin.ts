@@ -13,6 +13,7 @@ import { bigintConstant, castTo, operator, stringConstant } from "../../parse/tr
 import { argumentCount, nullOf, planError, type RuleInput } from "../rule.ts";
 import { typed } from "../typed.ts";
 import { bind, nanosecondsOf, timeMacro } from "./time-macro.ts";
+import { inUnitOf } from "./time-unit.ts";
 import { asTime, timeConstant, timeOfNs } from "./time-value.ts";
 import { fromClock, inZone, offsetTree, timesOf, toClock, withReach, zoneOf } from "./time-zone.ts";
 
@@ -125,7 +126,9 @@ export function dateBin(input: RuleInput): Typed {
   const { months } = interval;
   const value = months === 0 ? bin(time, intervalNs(interval), originNs) : binMonths(time, BigInt(months), originNs);
   const reachNs = months === 0 ? intervalNs(interval) : BigInt(months) * LONG_MONTH_NS;
-  return { ...value, times: () => withReach(timesOf(time, input.scope), reachNs) };
+  // an origin makes them nanoseconds
+  const start = input.args.length === 2 ? inUnitOf(value, input.args[1]!) : value;
+  return { ...start, times: () => withReach(timesOf(time, input.scope), reachNs) };
 }
 
 const LONG_MONTH_NS = 31n * DAY_NS;
@@ -134,8 +137,11 @@ const LONG_MONTH_NS = 31n * DAY_NS;
 export function dateBinWallclock(input: RuleInput): Typed {
   const { interval, time, originNs } = binArguments("date_bin_wallclock", input);
   if (input.args[2]?.zone !== undefined) throw planError("DATE_BIN_WALLCLOCK expects an origin without a time zone");
-  if (interval.months !== 0) return wallclockMonths(time, { months: BigInt(interval.months), originNs, leastNs: I64_MAX }, input.scope);
-  return wallclockBin(time, { stepNs: intervalNs(interval), originNs, leastNs: leastOverlap(interval) }, input.scope);
+  const value =
+    interval.months === 0
+      ? wallclockBin(time, { stepNs: intervalNs(interval), originNs, leastNs: leastOverlap(interval) }, input.scope)
+      : wallclockMonths(time, { months: BigInt(interval.months), originNs, leastNs: I64_MAX }, input.scope);
+  return inUnitOf(value, input.args[1]!);
 }
 
 function wallclockMonths(
@@ -239,8 +245,9 @@ export function dateTrunc({ args, scope }: RuleInput): Typed | null {
   if (step === undefined) throw planError(`Unsupported date_trunc granularity: ${unit?.text ?? "not a constant"}`);
   const time = asTime(value);
   // a repeated local time stays in its own hour
-  if (step.months === 0) {
-    return wallclockBin(time, { stepNs: intervalNs(step), originNs: name === "week" ? MONDAY_NS : 0n, leastNs: 0n }, scope);
-  }
-  return wallclockMonths(time, { months: BigInt(step.months), originNs: 0n, leastNs: 0n }, scope);
+  const start =
+    step.months === 0
+      ? wallclockBin(time, { stepNs: intervalNs(step), originNs: name === "week" ? MONDAY_NS : 0n, leastNs: 0n }, scope)
+      : wallclockMonths(time, { months: BigInt(step.months), originNs: 0n, leastNs: 0n }, scope);
+  return inUnitOf(start, value);
 }

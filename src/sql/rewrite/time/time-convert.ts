@@ -4,13 +4,12 @@ import { TsdbError } from "../../../model/errors.ts";
 import { SECOND_NS } from "../../../model/time/time-units.ts";
 import type { Clock, Typed } from "../../bind/kind.ts";
 import { isNullConstant } from "../../bind/type-notes.ts";
-import { floorDiv } from "../../parse/time-text.ts";
 import type { Expression } from "../../parse/tree.ts";
 import { bigintConstant, call, castTo, operator, stringConstant } from "../../parse/tree.ts";
 import { argumentCount, nullOf, planError, type Rule, type RuleInput, whenThen } from "../rule.ts";
 import { dashedDate } from "./date-text.ts";
-import { nanosecondsOf } from "./time-macro.ts";
 import { timeByFormats } from "./time-parse.ts";
+import { inUnit, timeOfUnits } from "./time-unit.ts";
 import { asTime, nsOf, timeConstant, timeOfNs } from "./time-value.ts";
 import { inZone, tzRule } from "./time-zone.ts";
 
@@ -47,26 +46,6 @@ function fractionOf(number: number, scale: bigint): bigint {
 
 function notFinite(number: number): never {
   throw new TsdbError("bad_query", `Execution error: ${number} is no time`);
-}
-
-const UNIT_NS: Readonly<Record<"s" | "ms" | "us" | "ns", bigint>> = { s: SECOND_NS, ms: 1_000_000n, us: 1_000n, ns: 1n };
-const TYPES: Readonly<Record<"s" | "ms" | "us", string>> = { s: "TIMESTAMP_S", ms: "TIMESTAMP_MS", us: "TIMESTAMP" };
-
-function timeOfUnits(units: bigint | Expression, unit: "s" | "ms" | "us" | "ns"): Typed {
-  if (unit === "ns") return typeof units === "bigint" ? timeConstant(units) : timeOfNs(units);
-  const perUs = UNIT_NS[unit] / 1_000n;
-  const us = typeof units === "bigint" ? bigintConstant(units * perUs) : operator("*", units, bigintConstant(perUs));
-  const value: Typed = { node: castTo(call("make_timestamp", [us]), TYPES[unit]), kind: "coarse", unit };
-  return typeof units === "bigint" ? { ...value, timeNs: units * UNIT_NS[unit] } : value;
-}
-
-/** Rounds a time down to whole units. */
-function inUnit(value: Typed, unit: "s" | "ms" | "us" | "ns"): Typed {
-  if (unit === "ns" || value.unit === unit) return value;
-  const time = asTime(value);
-  const size = UNIT_NS[unit];
-  if (time.timeNs !== undefined) return timeOfUnits(floorDiv(time.timeNs, size), unit);
-  return timeOfUnits(call("__floor_div", [nanosecondsOf(time.node), bigintConstant(size)]), unit);
 }
 
 /** The documentation says nanoseconds, the engine takes seconds: values too large for seconds are taken as nanoseconds. */

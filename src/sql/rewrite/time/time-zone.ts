@@ -62,6 +62,8 @@ export function atTimeZoneRule({ args, scope }: RuleInput): Typed {
 export function toLocalTimeRule({ args, scope }: RuleInput): Typed {
   const [time] = args;
   if (time === undefined || args.length > 1) throw planError(`to_local_time expects 1 argument, got ${args.length}`);
+  // only nanoseconds have zones
+  if (time.kind === "coarse") return { ...time, mark: null };
   const value = asTime(time);
   if (zoneOf(value) === null) return { ...inZone(value, undefined), mark: null };
   const range = timesOf(value, scope);

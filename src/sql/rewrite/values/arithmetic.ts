@@ -14,6 +14,7 @@ import { bigintConstant, call, castTo, operator } from "../../parse/tree.ts";
 import { nullConstant, planError } from "../rule.ts";
 import { onClock } from "../time/time-bin.ts";
 import { nanosecondsOf, timeMacro } from "../time/time-macro.ts";
+import { inUnitOf } from "../time/time-unit.ts";
 import { asTime, intervalConstant, nsOf, timeConstant, timeOfClock, timeOfNs } from "../time/time-value.ts";
 import { inZone, zoneOf } from "../time/time-zone.ts";
 import { typed } from "../typed.ts";
@@ -131,14 +132,16 @@ function add(left: Typed, right: Typed): Typed | null {
   if (left.kind === "interval" && right.kind === "interval") return combine(left, right, 1);
   if (left.kind === "interval" && right.kind === "date") return shiftDate(right, left, 1);
   if (left.kind === "date" && right.kind === "interval") return shiftDate(left, right, 1);
-  if (isSpan(left) && (isTime(right) || right.kind === "date")) return shift(right, left, 1);
-  if ((isTime(left) || left.kind === "date") && isSpan(right)) return shift(left, right, 1);
+  if (isSpan(left) && (isTime(right) || right.kind === "date")) return inUnitOf(shift(right, left, 1), right);
+  if ((isTime(left) || left.kind === "date") && isSpan(right)) return inUnitOf(shift(left, right, 1), left);
   return durations("+", left, right);
 }
 
 function subtract(left: Typed, right: Typed): Typed | null {
   if (isTime(left) && (isTime(right) || right.text !== undefined || right.kind === "date")) {
-    return typed(operator("-", nsOf(asTime(left)), nsOf(asTime(right, left.zone))), "duration");
+    const difference = typed(operator("-", nsOf(asTime(left)), nsOf(asTime(right, left.zone))), "duration");
+    const isOfUnit = left.kind === "coarse" && left.unit === right.unit;
+    return isOfUnit ? { ...difference, arrow: `Duration(${left.unit === "us" ? "µs" : left.unit})` } : difference;
   }
   if (isTime(right) && (left.text !== undefined || left.kind === "date")) {
     return typed(operator("-", nsOf(asTime(left, right.zone)), nsOf(asTime(right))), "duration");
@@ -149,7 +152,7 @@ function subtract(left: Typed, right: Typed): Typed | null {
   }
   if (left.kind === "interval" && right.kind === "interval") return combine(left, right, -1);
   if (left.kind === "date" && right.kind === "interval") return shiftDate(left, right, -1);
-  if ((isTime(left) || left.kind === "date") && isSpan(right)) return shift(left, right, -1);
+  if ((isTime(left) || left.kind === "date") && isSpan(right)) return inUnitOf(shift(left, right, -1), left);
   return durations("-", left, right);
 }
 

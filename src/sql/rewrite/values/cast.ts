@@ -1,5 +1,6 @@
 // Casts. The dialect's timestamps are nanoseconds without a zone, whatever the type's name; a constant is converted from its text.
 import { near, TsdbError } from "../../../model/errors.ts";
+import type { TimeUnit } from "../../../model/query/result-batch.ts";
 import { SECOND_NS } from "../../../model/time/time-units.ts";
 import { arrowTypeName } from "../../bind/arrow-type.ts";
 import { decimalNote, decimalOf, isUnsigned64 } from "../../bind/decimals.ts";
@@ -13,9 +14,9 @@ import { bigintConstant, call, castTo, operator, stringConstant } from "../../pa
 import { typeText } from "../../print/type-text.ts";
 import { nullOf, planError, wide } from "../rule.ts";
 import { dashedDate } from "../time/date-text.ts";
-import { bin } from "../time/time-bin.ts";
 import { nanosecondsOf, timeMacro } from "../time/time-macro.ts";
-import { asTime, intervalConstant, timeConstant, timeOfNs, timeOfText } from "../time/time-value.ts";
+import { inUnit, timeOfUnits } from "../time/time-unit.ts";
+import { asTime, intervalConstant, timeConstant, timeOfText } from "../time/time-value.ts";
 import { inZone, timesOf, toClock, zonedText } from "../time/time-zone.ts";
 
 /** Rewrites CAST and TRY_CAST. @throws TsdbError bad_query for an invalid constant */
@@ -197,24 +198,22 @@ function castNumber(kind: Kind, child: Typed): number | bigint | undefined {
 
 const NUMBERS: ReadonlySet<Kind> = new Set(["integer", "float"]);
 
-/** A time of a whole number of units since 1970; fractions of a unit are cut off. */
-export function ofUnits(count: Typed, unitNs: bigint): Typed {
+/** A timestamp of a whole number of units since 1970; fractions of a unit are cut off. */
+export function ofUnits(count: Typed, unit: TimeUnit): Typed {
+  if (typeof count.number === "bigint") return timeOfUnits(count.number, unit);
   const whole = count.kind === "integer" ? wide(count) : call("trunc", [castTo(wide(count), "DOUBLE")]);
-  return timeOfNs(operator("*", castTo(whole, "BIGINT"), bigintConstant(unitNs)));
+  return timeOfUnits(castTo(whole, "BIGINT"), unit);
 }
 
-/** Nanoseconds per unit of coarser types. */
-const COARSE: Readonly<Record<string, bigint>> = { TIMESTAMP_S: 1_000_000_000n, TIMESTAMP_MS: 1_000_000n };
+/** Units of coarser types. */
+const COARSE: Readonly<Record<string, "s" | "ms">> = { TIMESTAMP_S: "s", TIMESTAMP_MS: "ms" };
 
 function castToTime(node: Cast, child: Typed, isParameter = false): Typed {
-  const unitNs = COARSE[node.cast_type.id];
-  if (unitNs !== undefined) {
-    const unit = node.cast_type.id === "TIMESTAMP_S" ? "s" : "ms";
-    const arrow = `Timestamp(${unit})`;
-    const time = NUMBERS.has(child.kind)
-      ? ofUnits(child, unitNs)
-      : bin(castToTime({ ...node, cast_type: { id: "TIMESTAMP", type_info: null } }, child, isParameter), unitNs, 0n);
-    return { ...time, arrow };
+  const unit = COARSE[node.cast_type.id];
+  if (unit !== undefined) {
+    if (NUMBERS.has(child.kind)) return ofUnits(child, unit);
+    const time = castToTime({ ...node, cast_type: { id: "TIMESTAMP", type_info: null } }, child, isParameter);
+    return child.kind === "coarse" && child.unit === unit ? child : inUnit(time, unit);
   }
   if (child.kind === "time" || child.kind === "coarse") {
     return inZone(asTime(child), undefined);
