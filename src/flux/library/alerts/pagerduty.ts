@@ -2,16 +2,22 @@
 import { FluxColumn } from "../../tables/column.ts";
 import { eachTable } from "../../tables/stream.ts";
 import type { GroupKey } from "../../tables/table.ts";
-import { stringOf } from "../../values/text.ts";
-import { isNull } from "../../values/value.ts";
+import { displayText, stringOf } from "../../values/text.ts";
+import { isNull, Time, type Value } from "../../values/value.ts";
 import type { LibraryPackage } from "../native-call.ts";
 import { operator } from "../operator.ts";
+
+/** Times have all their digits. */
+function keyText(value: Value): string {
+  if (isNull(value)) return "";
+  return value instanceof Time ? displayText(value) : stringOf(value)!;
+}
 
 /** SHA-256 of the labels and values of the key, in order of the labels. */
 function dedupKey(key: GroupKey, exclude: readonly string[]): string {
   const columns = key.columns.filter(({ label }) => !exclude.includes(label)).sort((a, b) => (a.label < b.label ? -1 : 1));
   const hash = new Bun.CryptoHasher("sha256");
-  for (const { label, value } of columns) hash.update(`${label}\n${isNull(value) ? "" : stringOf(value)}\n`);
+  for (const { label, value } of columns) hash.update(`${label}\n${keyText(value)}\n`);
   return hash.digest("hex");
 }
 

@@ -33,8 +33,13 @@ function quoted(text: string): string {
   );
 }
 
+interface Made {
+  length: number;
+  readonly isOfDynamic: boolean;
+}
+
 /** Members are sorted by their names. @throws FluxError: functions and streams have no JSON */
-function encode(value: Value, depth = 0, made = { length: 0 }): string {
+function encode(value: Value, depth: number, made: Made): string {
   if (depth > DEPTH_MAX) throw new FluxError("the value is nested too deep");
   // a value may hold another one many times over
   made.length += typeof value === "string" ? value.length : 4;
@@ -59,11 +64,15 @@ function encode(value: Value, depth = 0, made = { length: 0 }): string {
       depth,
       made,
     );
-  if (value instanceof Dynamic) return value.value === null ? "null" : encode(value.value, depth, made);
+  if (value instanceof Dynamic) {
+    // as recorded: dynamic values have a function of their own
+    if (!made.isOfDynamic) throw new FluxError("unknown nature dynamic");
+    return value.value === null ? "null" : encode(value.value, depth, made);
+  }
   throw new FluxError(`cannot encode a ${kindOf(value)} value`);
 }
 
-function object(entries: readonly (readonly [string, Value])[], depth: number, made: { length: number }): string {
+function object(entries: readonly (readonly [string, Value])[], depth: number, made: Made): string {
   const members = [...entries]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => `${quoted(name)}:${encode(value, depth + 1, made)}`);
@@ -127,7 +136,7 @@ export const JSON_PACKAGE: LibraryPackage = {
   path: "json",
   name: "json",
   source: "builtin encode : (v: A) => bytes",
-  natives: { encode: (call) => new Bytes(new TextEncoder().encode(encode(call.value("v")))) },
+  natives: { encode: (call) => new Bytes(new TextEncoder().encode(encode(call.value("v"), 0, { length: 0, isOfDynamic: false }))) },
 };
 
 export const EXPERIMENTAL_JSON: LibraryPackage = {
@@ -162,7 +171,7 @@ _isNotDistinct = (a, b) => display(v: a) == display(v: b)
       throw new FluxError(`unable to convert ${value === null ? "<null>" : typeText(value)} to array`);
     },
     jsonParse: (call) => dynamicOf(plainValue(parsed(call))),
-    jsonEncode: (call) => new Bytes(new TextEncoder().encode(encode(dynamicArgument(call)))),
+    jsonEncode: (call) => new Bytes(new TextEncoder().encode(encode(dynamicArgument(call), 0, { length: 0, isOfDynamic: true }))),
     isType: (call) => {
       const { value } = dynamicArgument(call);
       return value !== null && kindOf(value) === call.string("type");

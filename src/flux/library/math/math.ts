@@ -272,7 +272,10 @@ builtin yn : (n: int, x: float) => float
       mod: ofXY((x, y) => x % y),
       modf: (call) => {
         const f = call.float("f");
-        return FluxRecord.of({ int: Math.trunc(f), frac: Number.isFinite(f) ? f - Math.trunc(f) : Number.NaN });
+        const int = Math.trunc(f);
+        // what is left of a whole number has its sign
+        const frac = f === int ? Math.abs(f - int) * (f < 0 || Object.is(f, -0) ? -1 : 1) : f - int;
+        return FluxRecord.of({ int, frac: Number.isFinite(f) ? frac : Number.NaN });
       },
       NaN: () => Number.NaN,
       nextafter: ofXY(nextAfter),

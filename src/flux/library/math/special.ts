@@ -18,8 +18,8 @@ function logGammaPositive(x: number): number {
 /** The logarithm of |Γ(x)|, and the sign of Γ(x). */
 export function logGamma(x: number): { readonly value: number; readonly sign: number } {
   if (Number.isNaN(x)) return { value: x, sign: 1 };
-  if (!Number.isFinite(x)) return { value: Number.POSITIVE_INFINITY, sign: 1 };
-  if (x <= 0 && Number.isInteger(x)) return { value: Number.POSITIVE_INFINITY, sign: x === 0 && Object.is(x, -0) ? -1 : 1 };
+  if (!Number.isFinite(x)) return { value: x, sign: 1 };
+  if (x <= 0 && Number.isInteger(x)) return { value: Number.POSITIVE_INFINITY, sign: 1 };
   if (x === 1 || x === 2) return { value: 0, sign: 1 };
   if (x > 0) return { value: logGammaPositive(x), sign: 1 };
   const sine = Math.sin(Math.PI * x);

@@ -62,8 +62,13 @@ const ofInts =
   (call) =>
     BigInt.asIntN(64, f(call.bigint("a"), call.bigint("b")));
 /** Shifts by 64 and more leave nothing but the sign. */
-const left = (a: bigint, b: bigint) => (b < 0n || b > 63n ? 0n : a << b);
-const right = (a: bigint, b: bigint) => a >> (b < 0n || b > 63n ? 64n : b);
+const left = (a: bigint, b: bigint) => (bitsOf(b) > 63n ? 0n : a << b);
+const right = (a: bigint, b: bigint) => a >> (bitsOf(b) > 63n ? 64n : b);
+
+function bitsOf(count: bigint): bigint {
+  if (count < 0n) throw new FluxError("negative shift amount");
+  return count;
+}
 
 const BITWISE_NAMES = ["and", "or", "not", "xor", "clear", "lshift", "rshift"].flatMap((name) => [`u${name}`, `s${name}`]);
 

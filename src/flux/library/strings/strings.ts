@@ -66,7 +66,7 @@ const every =
 
 /** A letter behind anything but a letter, digit or underscore begins a word. */
 const titled = (text: string): string =>
-  text.replace(/(^|[^\p{L}\p{N}_])(\p{L})/gu, (_, before: string, letter: string) => before + letter.toUpperCase());
+  text.replace(/(^|[^\p{L}\p{N}_])(\p{L})/gu, (_, before: string, letter: string) => before + mapped(letter, titleForm));
 
 /** Upper case of one code point each: nothing grows. */
 const mapped = (text: string, map: (point: string) => string): string =>

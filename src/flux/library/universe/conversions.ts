@@ -91,7 +91,7 @@ function toBool(value: Value): boolean {
   if (typeof value === "boolean") return value;
   if (value === "true") return true;
   if (value === "false") return false;
-  if (typeof value === "string") throw new FluxError(`cannot convert string "${value}" to bool`);
+  if (typeof value === "string") throw new FluxError(`cannot convert string ${quotedText(value)} to bool`);
   const number = value instanceof UInt ? value.value : value;
   if (number === 1 || number === 1n) return true;
   if (number === 0 || number === 0n) return false;

@@ -150,7 +150,7 @@ export const covariance = operator((call) => {
       if (x!.type === y!.type && x!.type !== "float" && !table.isEmpty) throw new FluxError(`covariance does not support ${x!.type}`);
       if (x!.type !== y!.type) throw new FluxError("cannot compute the covariance between different types");
       const pairs = zipped(numbersOf(x!, "covariance"), numbersOf(y!, "covariance"));
-      const value = pairs.length === 0 ? Null.of("float") : covarianceOf(pairs, isPearson);
+      const value = pairs.length === 0 ? Number.NaN : covarianceOf(pairs, isPearson);
       return oneRow(table, FluxColumn.constant(target, "float", value, 1));
     });
 });
