@@ -168,7 +168,7 @@ alignTime = (tables=<-, alignTo=time(v: 0)) =>
     },
     set: operator((call) => {
       const values: FluxRecord = call.record("o");
-      return (input) => setColumns(input, values);
+      return (input) => setColumns(input, values, call.stream());
     }),
   },
 };

@@ -6,7 +6,7 @@ import { FluxError } from "../../values/flux-error.ts";
 import { TableMerge } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { located, streamOf } from "../operator.ts";
-import { PushedNode, type ReduceWish, type StorageDescribe, type StorageReduce } from "../universe/pushed.ts";
+import { isPlainPushed, PushedNode, type ReduceWish, type StorageDescribe, type StorageReduce } from "../universe/pushed.ts";
 import { COUNTS } from "../universe/sources.ts";
 import { NumberedOperation, SortOperation, WindowOperation } from "./operations.ts";
 
@@ -44,6 +44,8 @@ function kept(what: "keep" | "drop"): NativeBody {
     const input = call.stream();
     const body = ([tables]: readonly Tables[]) => {
       if (list !== null && !list.isExcept) wantColumns(input, list.names);
+      // tables that become one have their rows in the order of the tables
+      input.showOrder();
       return withColumns(tables!, isKept);
     };
     // rows differ in both within a series, or are all equal
@@ -58,8 +60,13 @@ function kept(what: "keep" | "drop"): NativeBody {
 export const keep = kept("keep");
 export const drop = kept("drop");
 
+/** Columns that are no tags. */
+const OF_ROWS: readonly string[] = ["_start", "_stop", "_time", "_value"];
+
 /** Series with fewer columns: those whose keys become equal are one table. */
 class KeptNode extends PushedNode {
+  private readonly onlyName: string | null;
+
   constructor(call: NativeCall, input: PushedNode, list: NonNullable<KeptColumns["list"]>, isKept: IsKept, placed: Placed) {
     const apart = { ...list, needsOneField: false };
     const hasValues = isKept("_value");
@@ -89,6 +96,11 @@ class KeptNode extends PushedNode {
       { isGrouped: true, isWindowed: false },
       { reduce, describe },
     );
+    this.onlyName = others.length === 0 && tag !== undefined && !OF_ROWS.includes(tag) ? tag : null;
+  }
+
+  override get keptTag(): string | null {
+    return this.readers <= 1 && isPlainPushed(this.inputs[0]) ? this.onlyName : null;
   }
 
   override get isPushed(): boolean {

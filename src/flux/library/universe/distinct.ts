@@ -35,16 +35,37 @@ export const distinct = operator(
 function* distinctOfSeries(source: PushedNode, label: string, run: ScriptRun, all: () => Tables): Tables {
   const { describe, reduce, isOneTable } = source;
   const question = { kind: "values", tag: label } as const;
+  // what the index lists is a table even if it is empty, and the tag's absence is no value
+  const isListed = source.listedTag === label;
   const answer = isOneTable && describe !== null && run.pushesDown ? yield* asInput(describe(run, question, [])) : null;
   // without texts there may be rows without the tag, or none
-  if (answer !== null && answer.texts.size > 0) {
-    const texts = [...answer.texts].sort(compareTexts);
-    yield new FluxTable(GroupKey.NONE, [new FluxColumn("_value", "string", texts, null, texts.length)], texts.length);
-  } else if (reduce === null) yield* all();
+  if (answer !== null && (isListed || answer.texts.size > 0)) yield valueTable(answer.texts);
   else {
+    const ofRows = isListed ? () => listOf(all()) : all;
+    if (reduce === null) return yield* ofRows();
     const reduction = { fn: "first", runs: null, ownTimes: false } as const;
-    yield* reducedOr(run, reduce, reduction, (tables) => eachTable(tables, (table) => distinctTable(table, label)), all);
+    const distinctOf = (tables: Tables) => eachTable(tables, (table) => distinctTable(table, label));
+    yield* reducedOr(run, reduce, reduction, isListed ? (tables) => listOf(distinctOf(tables)) : distinctOf, ofRows);
   }
+}
+
+/** The texts among distinct values in one table, even if there are none. */
+function* listOf(tables: Tables): Tables {
+  const found = new Set<string>();
+  for (const table of tables) {
+    yield null;
+    const values = table?.column("_value");
+    for (let row = 0; row < (values?.length ?? 0); row++) {
+      const value = values!.get(row);
+      if (typeof value === "string" && value !== "") found.add(value);
+    }
+  }
+  yield valueTable(found);
+}
+
+function valueTable(found: ReadonlySet<string>): FluxTable {
+  const texts = [...found].sort(compareTexts);
+  return new FluxTable(GroupKey.NONE, [new FluxColumn("_value", "string", texts, null, texts.length)], texts.length);
 }
 
 function* distinctRows(rows: WindowRows, label: string): Generator<null, WindowRows | null, void> {
@@ -56,6 +77,9 @@ function* distinctRows(rows: WindowRows, label: string): Generator<null, WindowR
 /** The values of the column, each once; one empty text without the column. */
 export function distinctTable(table: FluxTable, label: string): FluxTable {
   checkNew("_value", table.key.columns);
+  // all rows have the key's value, and an empty table has it, too
+  const ofKey = table.key.columns.find((each) => each.label === label);
+  if (ofKey !== undefined) return oneRow(table, FluxColumn.constant("_value", ofKey.type, ofKey.value, 1));
   const column = table.column(label);
   if (column === undefined) return oneRow(table, FluxColumn.constant("_value", "string", "", 1));
   return withValues(table, column.take(Uint32Array.from(firstRows(column, 0, column.length))));

@@ -111,6 +111,16 @@ export class PushedNode extends StreamNode {
     return !(input instanceof PushedNode) || pushedState(input) !== null;
   }
 
+  /** The only tag that is left of series, in the tables of each. To be asked when streams are opened. */
+  get keptTag(): string | null {
+    return null;
+  }
+
+  /** The tag of which the storage's index lists the values. To be asked when streams are opened. */
+  get listedTag(): string | null {
+    return null;
+  }
+
   /** Tables in pieces of one schema each, for readers of rows that need not have the same; null: those that the node gives. */
   pieces(_: ScriptRun): Tables | null {
     return null;

@@ -10,7 +10,7 @@ import { type FluxTable, GroupKey, RowRecord } from "../../tables/table.ts";
 import type { MemberTypes } from "../../types/function-types.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
 import { DecodeError, FluxError, PiecesError, SourceError, UnplacedError } from "../../values/flux-error.ts";
-import { type FluxFunction, FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
+import { type FluxFunction, FluxRecord, isNull, kindOf, NULL, type Value } from "../../values/value.ts";
 import { CollisionError, TableMerge } from "../merge-tables.ts";
 import type { NativeBody } from "../native-call.ts";
 import { haveOperandTypes, recordTypes, rowTypes } from "../operand-types.ts";
@@ -353,7 +353,10 @@ function reducedKey(key: GroupKey, record: FluxRecord): GroupKey {
   return new GroupKey(
     key.columns.map((column) => {
       const value = record.get(column.label);
-      return value === undefined ? column : { label: column.label, type: columnTypeOf(column.label, value) as FluxColumnType, value };
+      if (value === undefined) return column;
+      // rows of a group that lack its tag have a null of no type
+      if (value === NULL) return { ...column, value };
+      return { label: column.label, type: columnTypeOf(column.label, value) as FluxColumnType, value };
     }),
   );
 }

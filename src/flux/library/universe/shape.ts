@@ -162,6 +162,11 @@ class GroupNode extends PushedNode {
     return this.facts.canPush && isPlainPushed(this.source);
   }
 
+  override get listedTag(): string | null {
+    const isOfAll = this.facts.isBy && this.facts.names.length === 0 && this.readers <= 1;
+    return isOfAll && this.source instanceof PushedNode ? this.source.keptTag : null;
+  }
+
   override get leavesOpen(): boolean {
     return !this.isPushed;
   }
@@ -332,11 +337,12 @@ export function* duplicated(input: Tables, column: string, as: string): Tables {
 
 export const set = operator((call) => {
   const values = FluxRecord.of({ [call.string("key")]: call.string("value") });
-  return (input) => setColumns(input, values);
+  return (input) => setColumns(input, values, call.stream());
 });
 
 /** Columns with one value each, in place of those of their labels or at the end. */
-export function* setColumns(input: Tables, values: FluxRecord): Tables {
+export function* setColumns(input: Tables, values: FluxRecord, source: StreamNode): Tables {
+  source.showOrder();
   const merge = new TableMerge();
   for (const table of input) {
     yield null;

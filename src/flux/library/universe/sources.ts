@@ -314,10 +314,19 @@ function boundsWithin(key: GroupKey, start: Time, stop: Time): readonly [start: 
   return [from.ns > start.ns ? from : start, to.ns < stop.ns ? to : stop];
 }
 
+const BOUNDS = [
+  ["start", "_start"],
+  ["stop", "_stop"],
+] as const;
+
 function rowsWithin(table: FluxTable, start: Time, stop: Time): FluxTable {
   const times = table.column("_time");
   if (times === undefined) throw new FluxError("range error: supplied time column _time doesn't exist");
   if (times.type !== "time") throw new FluxError(`range error: provided time column _time is not of type time`);
+  for (const [what, label] of BOUNDS) {
+    const bound = table.column(label);
+    if (bound !== undefined && bound.type !== "time") throw new FluxError(`range error: provided ${what} column _time is not of type time`);
+  }
   const rows: number[] = [];
   for (let row = 0; row < table.rowCount; row++) {
     if (times.isNull(row)) continue;
@@ -330,11 +339,17 @@ function rowsWithin(table: FluxTable, start: Time, stop: Time): FluxTable {
     { label: "_stop", type: "time", value: to },
   ];
   const kept = table.take(Uint32Array.from(rows));
-  const set = bounds.map(({ label, type, value }) => FluxColumn.constant(label, type, value, kept.rowCount));
-  const isBound = (label: string) => label === "_start" || label === "_stop";
-  const rest = kept.columns.filter(({ label }) => !isBound(label));
-  const restOfKey = table.key.columns.filter(({ label }) => !isBound(label));
-  return kept.with([...set, ...rest], new GroupKey([...bounds, ...restOfKey]));
+  const constant = ({ label, type, value }: KeyColumn) => FluxColumn.constant(label, type, value, kept.rowCount);
+  const ofLabel = (label: string) => bounds.find((each) => each.label === label);
+  // columns that are there stay where they are
+  const added = bounds.filter(({ label }) => table.column(label) === undefined);
+  const rest = kept.columns.map((column) => {
+    const bound = ofLabel(column.label);
+    return bound === undefined ? column : constant(bound);
+  });
+  const newToKey = bounds.filter(({ label }) => !table.key.has(label));
+  const key = table.key.columns.map((column) => ofLabel(column.label) ?? column);
+  return kept.with([...added.map(constant), ...rest], new GroupKey([...newToKey, ...key]));
 }
 
 export const yieldResult: NativeBody = (call) => {
