@@ -6,10 +6,10 @@ import { formatFile } from "../../flux/format/format.ts";
 import type { Expression, File, ObjectExpression } from "../../flux/parse/ast.ts";
 import { syntaxProblems } from "../../flux/parse/check.ts";
 import { parseFile } from "../../flux/parse/parser.ts";
-import { durationOf, parseDuration } from "../../flux/values/duration.ts";
+import { durationOf, durationText, parseDuration } from "../../flux/values/duration.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { clockText } from "../periods.ts";
-import { type EnvValue, isEnvValue, type SpecReader } from "../spec-reader.ts";
+import { type EnvValue, isEnvValue, type SpecReader, textIn } from "../spec-reader.ts";
 
 export type OptionName = "params" | "task";
 
@@ -17,7 +17,9 @@ export type OptionName = "params" | "task";
 export interface Parameter {
   readonly key: string;
   readonly envRefKey: string;
+  /** "": none that a template can name. */
   readonly type: string;
+  readonly shownType: string;
   readonly value: EnvValue | null;
   readonly defaultValue: EnvValue | null;
   /** The value as written in the script. */
@@ -32,6 +34,8 @@ export interface ParameterizedScript {
 
 interface Written {
   readonly type: string;
+  /** As recorded, literals with a sign, truth values and other expressions are shown without a type. */
+  readonly isUntyped?: boolean;
   readonly value: EnvValue | null;
   readonly text: string;
 }
@@ -39,6 +43,7 @@ interface Written {
 const OPTION = /\boption\s+(?:params|task)\b/;
 const NONE = { params: [], task: [] } as const;
 const WHOLE_MAX = 1n << 63n;
+const SHOWN_TYPES: Readonly<Record<string, string>> = { int: "integer" };
 
 /** Reads `spec.query`. @param prefix of the keys in the environment @param names the records to read */
 export function readScript(spec: SpecReader, prefix: string, names: readonly OptionName[]): ParameterizedScript {
@@ -102,33 +107,38 @@ function readParameters(
 ): Parameter[] {
   const written = new Map<string, Written>();
   for (const { key, value } of record.properties) {
-    const name = key.type === "Identifier" ? key.name : key.value;
-    written.set(name, value === null ? { type: "", value: null, text: name } : writtenOf(value, source));
+    // as recorded, a key in quotes is no reference
+    if (key.type !== "Identifier") continue;
+    written.set(key.name, value === null ? { type: "", value: null, text: key.name } : writtenOf(value, source));
   }
   for (const each of given) {
     const key = each.text("key");
     if (key === "") continue;
-    const before = written.get(key) ?? { type: "string", value: null, text: '""' };
-    const type = typeName(each.text("type")) || before.type;
+    const before = written.get(key) ?? { type: "", value: null, text: '""' };
+    const type = each.text("type") === "" ? before.type : typeName(each.text("type"));
     const raw = each.raw("default");
-    if (!each.has("default")) {
-      written.set(key, { ...before, type });
-      continue;
+    if (raw === undefined) {
+      const isUntyped = before.isUntyped === true && each.text("type") === "";
+      written.set(key, type === before.type ? { ...before, isUntyped } : { ...valueAs(type, before.value), value: before.value });
+    } else if (!isEnvValue(raw)) written.set(key, { ...before, type, value: null });
+    else {
+      const read = valueAs(type, raw);
+      // the period of a task is needed to plan it
+      if (prefix.endsWith(".task") && type === "duration" && parseDuration(String(raw)) === null) {
+        each.issue("default", `must be of the type ${JSON.stringify(type)}`);
+      }
+      written.set(key, { ...read, value: prefix.endsWith(".task") ? read.value : raw });
     }
-    const read = isEnvValue(raw) ? valueAs(type, raw) : null;
-    if (read === null) each.issue("default", `must be of the type ${JSON.stringify(type)}`);
-    else written.set(key, read);
   }
-  const parameters = [...written].map(([key, { type, value, text }]): Parameter => {
+  const parameters = [...written].map(([key, { type, isUntyped = false, value, text }]): Parameter => {
     const envRefKey = `${prefix}.${key}`;
-    const own = type === "" ? null : spec.given(envRefKey);
-    const read = own === null ? null : valueAs(type, own);
-    if (own !== null && read === null) spec.issue("query", `the value of ${JSON.stringify(envRefKey)} must be of the type ${type}`);
-    return { key, envRefKey, type, value: read === null ? null : own, defaultValue: value, literal: read?.text ?? text };
+    const own = spec.given(envRefKey);
+    const shownType = isUntyped ? "" : (SHOWN_TYPES[type] ?? type);
+    return { key, envRefKey, type, shownType, value: own, defaultValue: value, literal: own === null ? text : valueAs(type, own).text };
   });
   const path = `${spec.place}.${prefix.slice(prefix.lastIndexOf(".") + 1)}`;
-  for (const { key, envRefKey, type: valueType, value, defaultValue } of parameters) {
-    if (valueType !== "") spec.refer({ resourceField: `${path}.${key}`, envRefKey, valueType, value, defaultValue });
+  for (const { key, envRefKey, shownType: valueType, value, defaultValue } of parameters) {
+    spec.refer({ resourceField: `${path}.${key}`, envRefKey, valueType, value, defaultValue });
   }
   return parameters;
 }
@@ -145,79 +155,88 @@ function isOption(statement: File["body"][number], name: OptionName): boolean {
   return statement.assignment.type === "VariableAssignment" && statement.assignment.id.name === name;
 }
 
-/** A value without a type is an expression that is not a literal; it stays unchanged. */
+/** What is written in the script stays as it is, unless a request or the template has another value. */
 function writtenOf(at: Expression, source: string): Written {
   const text = source.slice(at.location.from, at.location.to);
   const isNegative = at.type === "UnaryExpression" && at.operator === "-";
   const literal = isNegative ? at.argument : at;
-  const sign = isNegative ? -1 : 1;
+  if (isNegative) {
+    const read = writtenOf(literal, source);
+    if (read.type === "duration" && typeof read.value === "number") {
+      return { type: "duration", isUntyped: true, value: `-${clockText(BigInt(read.value))}`, text };
+    }
+    const isNumber = typeof read.value === "number";
+    return { type: isNumber ? read.type : "", isUntyped: true, value: isNumber ? -(read.value as number) : null, text };
+  }
   switch (literal.type) {
     case "StringLiteral":
-      return isNegative ? { type: "", value: null, text } : { type: "string", value: literal.value, text };
-    // true and false are names in the language
-    case "Identifier":
-      return isNegative || (text !== "true" && text !== "false")
-        ? { type: "", value: null, text }
-        : { type: "bool", value: text === "true", text };
+      return { type: "string", value: literal.value, text };
     case "IntegerLiteral":
-      return { type: "int", value: Number(literal.value) * sign, text };
+      return { type: "int", value: Number(literal.value), text };
     case "FloatLiteral":
-      return { type: "float", value: literal.value * sign, text };
+      return { type: "float", value: literal.value, text };
     case "DateTimeLiteral":
-      return isNegative ? { type: "", value: null, text } : { type: "time", value: literal.value, text };
+      return { type: "time", value: literal.value, text };
+    case "CallExpression":
+      return /^now\(\s*\)$/.test(text) ? { type: "time", isUntyped: true, value: "now()", text } : { type: "", value: null, text };
+    // names in the language
+    case "Identifier":
+      return { type: text === "true" || text === "false" ? "bool" : "", isUntyped: true, value: null, text };
     case "DurationLiteral": {
       const { months, ns } = durationOf(literal.values);
       // months have no fixed length
-      if (months !== 0n) return { type: "duration", value: text, text };
-      return durationWritten(isNegative ? -ns : ns);
+      return months === 0n ? durationWritten(ns) : { type: "duration", value: text, text };
     }
     default:
       return { type: "", value: null, text };
   }
 }
 
+/** "": no type that a parameter may have. */
 function typeName(given: string): string {
-  const names: Readonly<Record<string, string>> = { integer: "int", boolean: "bool", number: "float" };
+  const names: Readonly<Record<string, string>> = {
+    ...{ bool: "bool", booleanliteral: "bool", duration: "duration", durationliteral: "duration" },
+    ...{ float: "float", floatliteral: "float", int: "int", integerliteral: "int" },
+    ...{ string: "string", stringliteral: "string", time: "time", datetimeliteral: "time" },
+  };
   const lower = given.toLowerCase();
-  return Object.hasOwn(names, lower) ? names[lower]! : lower;
+  return Object.hasOwn(names, lower) ? names[lower]! : "";
 }
 
-/** Null: the value has another type. */
-function valueAs(type: string, value: EnvValue): Written | null {
+/** What a value of another type stands for is the zero of the type; of a parameter without one its own type counts. */
+function valueAs(type: string, value: EnvValue | null): Written {
   switch (type) {
     case "string":
-      return { type, value: String(value), text: quoted(String(value)) };
+      return { type, value, text: quoted(value === null ? "" : String(value)) };
     case "bool":
-      return typeof value === "boolean" || value === "true" || value === "false"
-        ? { type, value: String(value) === "true", text: String(value) }
-        : null;
+      return { type, value, text: String(String(value) === "true") };
     case "int": {
-      if (!/^-?\d{1,19}$/.test(String(value))) return null;
-      const whole = BigInt(String(value));
-      return whole >= -WHOLE_MAX && whole < WHOLE_MAX ? { type, value: Number(whole), text: whole.toString() } : null;
+      const text = typeof value === "number" ? (textIn(Math.trunc(value)) ?? "") : String(value);
+      const whole = /^-?\d{1,19}$/.test(text) ? BigInt(text) : 0n;
+      return { type, value, text: whole >= -WHOLE_MAX && whole < WHOLE_MAX ? whole.toString() : "0" };
     }
     case "float": {
-      if (!/^-?\d+(\.\d+)?$/.test(String(value)) || String(value).length > 32) return null;
-      const text = String(value);
-      return { type, value: Number(value), text: text.includes(".") ? text : `${text}.0` };
+      const text = textIn(value) ?? "";
+      if (!/^-?\d+(\.\d+)?$/.test(text) || text.length > 340) return { type, value, text: "0.0" };
+      return { type, value, text: text.includes(".") ? text : `${text}.0` };
     }
-    case "time":
-      return /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d))?$/.test(String(value))
-        ? { type, value: String(value), text: String(value) }
-        : null;
+    case "time": {
+      const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d))?$/.test(String(value));
+      return { type, value, text: isTime ? String(value) : "now()" };
+    }
     case "duration": {
-      if (typeof value === "number") return Number.isSafeInteger(value) ? durationWritten(BigInt(value)) : null;
-      const duration = typeof value === "string" && value.length <= 64 ? parseDuration(value) : null;
-      if (duration === null) return null;
-      return duration.months === 0n ? durationWritten(duration.ns) : { type, value, text: String(value) };
+      if (typeof value === "number" && Number.isSafeInteger(value)) return durationWritten(BigInt(value));
+      const isDuration = typeof value === "string" && value.length <= 64 && parseDuration(value) !== null;
+      return { type, value, text: isDuration ? value.trim() : "0m" };
     }
     default:
-      return null;
+      return { type: "", value, text: typeof value === "boolean" ? String(value) : quoted(value === null ? "" : String(value)) };
   }
 }
 
 function durationWritten(ns: bigint): Written {
-  return { type: "duration", value: Number(ns), text: clockText(ns) };
+  const isExact = ns % 1_000_000_000n === 0n;
+  return { type: "duration", value: Number(ns), text: isExact ? clockText(ns) : durationText({ months: 0n, ns }) };
 }
 
 /** The length of a duration as templates show it; null: undefined. */

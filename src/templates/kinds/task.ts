@@ -18,8 +18,6 @@ export interface TaskSpec {
   /** Without the task record, unless it was in the script itself. */
   readonly query: string;
   readonly hasRecord: boolean;
-  /** A name in the script that the request may provide and does not. */
-  readonly missingEnvRef: string | null;
 }
 
 /** Errors are collected in the reader. */
@@ -43,8 +41,7 @@ export function readTask(spec: SpecReader, apiVersion: string): TaskSpec {
     spec.issue("cron", "must provide if every field is not provided");
   }
   if (query === "") spec.issue("query", "must provide a non zero value");
-  const missingEnvRef = name === null || record.get("name")!.value !== null ? null : record.get("name")!.envRefKey;
-  return { category: "Task", name, status: readStatus(spec), every, cron, offset, query, hasRecord, missingEnvRef };
+  return { category: "Task", name, status: readStatus(spec), every, cron, offset, query, hasRecord };
 }
 
 /** The script with the task record. */

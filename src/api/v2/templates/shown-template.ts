@@ -177,10 +177,8 @@ export function missingOf(
   };
 }
 
-/** The defaults of names and secrets do not count, those of parameters do. */
-function neededEnvRefs({ references, secretEnvKeys, spec }: PlannedResource["resource"]): string[] {
-  const keys = references.flatMap(({ envRefKey, valueType, value, defaultValue }) =>
-    valueType === "" || (value === null && defaultValue === null) ? [envRefKey] : [],
-  );
-  return [...keys, ...secretEnvKeys, ...(spec.category === "Task" && spec.missingEnvRef !== null ? [spec.missingEnvRef] : [])];
+/** Defaults do not count. Of the record of a task the name alone is asked for, which is also shown as `spec.name`. */
+function neededEnvRefs({ references, secretEnvKeys }: PlannedResource["resource"]): string[] {
+  const needed = references.filter(({ resourceField }) => !resourceField.startsWith("spec.task."));
+  return [...needed.map(({ envRefKey }) => envRefKey), ...secretEnvKeys];
 }
