@@ -55,7 +55,9 @@ export async function writeToRemote(
 }
 
 function urlOf({ remoteURL, remoteOrgID }: Remote, { remoteBucketID, remoteBucketName }: ReplicationTarget): string {
-  const query = new URLSearchParams({ bucket: remoteBucketID ?? remoteBucketName, ...(remoteOrgID === null ? {} : { org: remoteOrgID }) });
+  // the name goes before an id
+  const bucket = remoteBucketName === "" ? (remoteBucketID ?? "") : remoteBucketName;
+  const query = new URLSearchParams({ bucket, ...(remoteOrgID === null ? {} : { org: remoteOrgID }) });
   return `${remoteURL.replace(/\/+$/, "")}/api/v2/write?${query}`;
 }
 

@@ -203,3 +203,37 @@ test("a changed bucket is shown without its labels", async () => {
   expect((await send("PATCH", `/api/v2/buckets/${bucket.id}`, { description: "d" })).body).toMatchObject({ description: "d", labels: [] });
   expect((await send("GET", `/api/v2/buckets/${bucket.id}`)).body.labels).toEqual([made.label]);
 });
+
+// recorded on the vendor's server, where more than a page is shown
+test("dashboards of an organization come all at once, its variables unless a page is asked for", async () => {
+  for (let i = 0; i < 22; i++) {
+    expect((await send("POST", "/api/v2/dashboards", { orgID, name: `d${i}` })).status).toBe(201);
+    const constant = { type: "constant", values: ["a"] };
+    expect((await send("POST", "/api/v2/variables", { orgID, name: `v${i}`, arguments: constant })).status).toBe(201);
+  }
+  const count = async (path: string, member: string) => (await send("GET", path)).body[member].length;
+  expect(await count("/api/v2/dashboards", "dashboards")).toBe(20);
+  expect(await count("/api/v2/dashboards?org=o", "dashboards")).toBe(22);
+  const { body } = await send("GET", `/api/v2/dashboards?orgID=${orgID}&limit=2&offset=1`);
+  expect(body.dashboards).toHaveLength(22);
+  expect(body.links).toEqual({
+    prev: `/api/v2/dashboards?descending=false&limit=2&offset=0&orgID=${orgID}`,
+    self: `/api/v2/dashboards?descending=false&limit=2&offset=1&orgID=${orgID}`,
+    next: `/api/v2/dashboards?descending=false&limit=2&offset=3&orgID=${orgID}`,
+  });
+  expect(await count("/api/v2/variables", "variables")).toBe(20);
+  expect(await count("/api/v2/variables?org=o", "variables")).toBe(22);
+  expect(await count("/api/v2/variables?org=o&limit=2", "variables")).toBe(2);
+});
+
+test("a cell that is made with the view of another has a name of its own if one is given", async () => {
+  const { body: made } = await send("POST", "/api/v2/dashboards", { orgID, name: "d", cells: [{ name: "first" }] });
+  const path = `/api/v2/dashboards/${made.id}/cells`;
+  for (const [name, shown] of [
+    ["copy", "copy"],
+    [undefined, "first"],
+  ] as const) {
+    const { body: cell } = await send("POST", path, { x: 1, usingView: made.cells[0].id, ...(name === undefined ? {} : { name }) });
+    expect((await send("GET", `${path}/${cell.id}/view`)).body.name).toBe(shown);
+  }
+});

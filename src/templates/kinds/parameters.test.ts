@@ -52,7 +52,7 @@ describe("a value never becomes code", () => {
     expect(parseFile(text).body).toHaveLength(2);
   });
 
-  // the vendor's server takes the zero of the type for what is of another one
+  // as on the vendor's server, a value of another type stands for the zero
   test.each([
     ["n", "1, x: 2", "0"],
     ["n", 1.5, "1"],

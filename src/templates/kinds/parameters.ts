@@ -121,13 +121,13 @@ function readParameters(
       const isUntyped = before.isUntyped === true && each.text("type") === "";
       written.set(key, type === before.type ? { ...before, isUntyped } : { ...valueAs(type, before.value), value: before.value });
     } else if (!isEnvValue(raw)) written.set(key, { ...before, type, value: null });
-    else {
-      const read = valueAs(type, raw);
+    else if (type !== "duration" || !prefix.endsWith(".task")) written.set(key, { ...valueAs(type, raw), value: raw });
+    else if (typeof raw !== "number") {
       // the period of a task is needed to plan it
-      if (prefix.endsWith(".task") && type === "duration" && parseDuration(String(raw)) === null) {
-        each.issue("default", `must be of the type ${JSON.stringify(type)}`);
-      }
-      written.set(key, { ...read, value: prefix.endsWith(".task") ? read.value : raw });
+      const length = parseDuration(String(raw));
+      if (length === null) each.issue("default", `must be of the type ${JSON.stringify(type)}`);
+      else if (length.months === 0n) written.set(key, durationWritten(length.ns));
+      else written.set(key, valueAs(type, raw));
     }
   }
   const parameters = [...written].map(([key, { type, isUntyped = false, value, text }]): Parameter => {

@@ -118,7 +118,8 @@ export class Dashboards {
   addCell(id: string, { name, ...place }: CellPlace & { readonly name: string }, usingView: string | null): Promise<DashboardCell> {
     return this.metadata.change((change) => {
       const dashboard = this.get(id);
-      const view = usingView === null ? { name, properties: null } : viewOf(dashboard, usingView);
+      const copied = usingView === null ? { name, properties: null } : viewOf(dashboard, usingView);
+      const view = name === "" ? copied : { ...copied, name };
       const cell = { id: this.cellId(change), ...place, ...view };
       this.put(change, { ...dashboard, cells: [...dashboard.cells, cell], updatedAt: change.now });
       return cell;
