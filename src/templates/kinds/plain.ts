@@ -1,5 +1,6 @@
 // Buckets and labels in templates.
 import type { SpecReader } from "../spec-reader.ts";
+import { type MeasurementSchema, readMeasurementSchemas } from "./measurement-schemas.ts";
 
 export interface BucketSpec {
   readonly category: "Bucket";
@@ -7,6 +8,7 @@ export interface BucketSpec {
   readonly retentionRules: readonly { readonly type: string; readonly everySeconds: number }[];
   /** As given; it is shown, and means nothing here. */
   readonly schemaType: string;
+  readonly measurementSchemas: readonly MeasurementSchema[];
 }
 
 export interface LabelSpec {
@@ -25,7 +27,8 @@ export function readBucket(spec: SpecReader): BucketSpec {
     if (type !== "expire") rule.issue("type", 'type must be "expire"');
     return { type, everySeconds };
   });
-  return { category: "Bucket", retentionRules, schemaType: spec.text("schemaType") };
+  const measurementSchemas = readMeasurementSchemas(spec);
+  return { category: "Bucket", retentionRules, schemaType: spec.text("schemaType"), measurementSchemas };
 }
 
 /** Errors are collected in the reader. */

@@ -43,6 +43,7 @@ export function bucketAdapter({ buckets, organizations }: V2Line): Adapter<Bucke
       ...{ orgID: idNumber(orgID), name, description },
       retentionPeriod: rawNumber(BigInt(everySeconds(spec)) * NS_PER_SECOND),
       ...(spec.schemaType === "" ? {} : { schemaType: spec.schemaType }),
+      ...(spec.measurementSchemas.length === 0 ? {} : { measurementSchemas: spec.measurementSchemas }),
     }),
     exported: (id) => {
       const { name, description } = buckets.get(id);
