@@ -8,7 +8,7 @@ import type { NativeBody, NativeCall } from "../native-call.ts";
 import { located, streamOf } from "../operator.ts";
 import { isPlainPushed, PushedNode, type ReduceWish, type StorageDescribe, type StorageReduce } from "../universe/pushed.ts";
 import { COUNTS } from "../universe/sources.ts";
-import { NumberedOperation, SortOperation, WindowOperation } from "./operations.ts";
+import { KeepOperation, NumberedOperation, SortOperation, WindowOperation } from "./operations.ts";
 
 type IsKept = (label: string) => boolean;
 type Placed = (inputs: readonly Tables[], run: ScriptRun) => Tables;
@@ -51,7 +51,7 @@ function kept(what: "keep" | "drop"): NativeBody {
     // rows differ in both within a series, or are all equal
     const canReduce = list !== null && isKept("_time") === isKept("_value");
     if (!canReduce || !(input instanceof PushedNode) || input.reduce === null || input.state.isGrouped || input.state.isWindowed) {
-      return streamOf(call, [input], body);
+      return streamOf(call, [input], body, list === null || list.isExcept ? {} : { operation: new KeepOperation(list.names) });
     }
     return new KeptNode(call, input, list, isKept, located(call, body, false));
   };

@@ -22,6 +22,20 @@ export class WindowOperation {
   }
 }
 
+/** `keys`. */
+export class KeysOperation {
+  constructor(readonly column: string) {}
+}
+
+/** `keep` of a list. */
+export class KeepOperation {
+  constructor(private readonly names: readonly string[]) {}
+
+  isOf(only: string): boolean {
+    return this.names.length === 1 && this.names[0] === only;
+  }
+}
+
 /** An operator that can take the rows of many windows at once. */
 export class RowsOperation {
   /** @param byWindows null: it takes tables */

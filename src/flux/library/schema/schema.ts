@@ -1,7 +1,5 @@
 // Packages `influxdata/influxdb/schema` and `influxdata/influxdb/v1`: what a bucket holds.
-import { compareTexts } from "../../../model/rows/text-order.ts";
 import type { SeriesQuestion } from "../../interpret/flux-source.ts";
-import type { ScriptRun } from "../../interpret/script-run.ts";
 import type { StreamNode, Tables } from "../../tables/stream.ts";
 import { FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
@@ -10,6 +8,7 @@ import { remoteOf } from "../influxdb/remote.ts";
 import { TableMerge } from "../merge-tables.ts";
 import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
 import { asInput, operator, streamOf, type TableBody } from "../operator.ts";
+import { BOUNDS, ordered, withCommonLabels } from "../plan/label-list.ts";
 import { membersOf } from "../plan/read-members.ts";
 import { reducedOr } from "../plan/reduced.ts";
 import { storableFilter } from "../plan/storable-filter.ts";
@@ -47,14 +46,6 @@ measurementFieldKeys = (bucket, measurement, start=_since, stop=_until) =>
     fieldKeys(bucket: bucket, predicate: (r) => r._measurement == measurement, start: start, stop: stop)
 `;
 
-function listed(values: readonly string[]): FluxTable {
-  const builder = new TableBuilder(GroupKey.NONE);
-  const column = builder.column("_value", "string");
-  for (const value of values) column.append(value);
-  builder.rowCount = values.length;
-  return builder.build();
-}
-
 interface Listing {
   readonly textsOf: (table: FluxTable) => Iterable<string>;
   /** They come before the others. */
@@ -69,10 +60,6 @@ function* listing(input: Tables, { textsOf, first }: Listing): Tables {
     if (table !== null) for (const text of textsOf(table)) found.add(text);
   }
   yield ordered(found, first);
-}
-
-function ordered(found: ReadonlySet<string>, first: readonly string[]): FluxTable {
-  return listed([...first, ...[...found].filter((text) => !first.includes(text)).sort(compareTexts)]);
 }
 
 /** A list from what the source knows of its series, or from one row of each, or from all rows. */
@@ -128,7 +115,6 @@ function* textsOfColumn(table: FluxTable, label: string): Generator<string> {
   }
 }
 
-const BOUNDS = ["_start", "_stop"];
 /** Columns that are no tags. */
 const OF_ROWS: readonly string[] = [...BOUNDS, "_time", "_value"];
 
@@ -139,31 +125,6 @@ function isFilter(call: NativeCall): boolean {
 
 function* longerThan(count: number, lists: Tables): Tables {
   for (const list of lists) if (list === null || list.rowCount > count) yield list;
-}
-
-/** As recorded: where no series matches, the labels that all have are listed, unless there is none at all. */
-function* withCommonLabels(lists: Tables, input: StreamNode, run: ScriptRun): Tables {
-  for (const list of lists) {
-    const isEmpty = list !== null && list.rowCount === BOUNDS.length;
-    yield isEmpty && (yield* hasRows(rangeOf(input), run)) ? listed([...BOUNDS, "_field", "_measurement"]) : list;
-  }
-}
-
-/** The range behind filters. */
-function rangeOf(node: StreamNode): StreamNode {
-  const [input] = node.inputs;
-  return input instanceof PushedNode && input.read !== null ? rangeOf(input) : node;
-}
-
-function* hasRows(range: StreamNode, run: ScriptRun): Generator<null, boolean, void> {
-  const describe = range instanceof PushedNode && run.pushesDown ? range.describe : null;
-  const answer = describe === null ? null : yield* asInput(describe(run, { kind: "count" }, []));
-  if (answer !== null) return answer.count > 0;
-  for (const table of range.open(run)) {
-    if (table !== null) return true;
-    yield null;
-  }
-  return false;
 }
 
 /** As recorded: lists that no field decides come from the index of the bucket, which has a part for each shard, and one list of

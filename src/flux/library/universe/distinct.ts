@@ -6,6 +6,7 @@ import { eachTable, type Tables } from "../../tables/stream.ts";
 import { FluxTable, GroupKey } from "../../tables/table.ts";
 import { checkNew } from "../merge-tables.ts";
 import { asInput, operator } from "../operator.ts";
+import { labelList, listedRows } from "../plan/label-list.ts";
 import { RowsOperation } from "../plan/operations.ts";
 import { reducedOr } from "../plan/reduced.ts";
 import { WindowRows } from "../windows/window-rows.ts";
@@ -18,6 +19,8 @@ export const distinct = operator(
     const label = call.string("column", "_value");
     const source = call.stream();
     return (input, run) => {
+      const rows = label === "_value" ? listedRows(source) : null;
+      if (rows !== null) return labelList(input, rows, run);
       const all = () => eachTable(input, (table) => distinctTable(table, label));
       // a series has one value of any other column, so one of its rows tells
       if (label === "_value" || label === "_time" || !(source instanceof PushedNode)) return all();
@@ -69,6 +72,8 @@ function valueTable(found: ReadonlySet<string>): FluxTable {
 }
 
 function* distinctRows(rows: WindowRows, label: string): Generator<null, WindowRows | null, void> {
+  // windows without rows have the key's value, too
+  if (rows.table.key.has(label)) return null;
   const found = yield* uniqueRows(rows, label);
   if (found === null || found.table.key.has("_value")) return null;
   return new WindowRows(withValues(found.table, found.column(label)!), null, found.ends, found.times);

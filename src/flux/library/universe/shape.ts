@@ -14,7 +14,7 @@ import { FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
 import { CollisionError, checkNew, haveEqualColumns, inOneTable, PieceMerge, TableMerge } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { inputErrorOf, located, marked, operator, streamOf } from "../operator.ts";
-import { DuplicateOperation } from "../plan/operations.ts";
+import { DuplicateOperation, KeysOperation } from "../plan/operations.ts";
 import { endRowsOf } from "../plan/row-limit.ts";
 import { firstInOrder } from "../sort.ts";
 import { storedGroups } from "../stored-groups.ts";
@@ -371,17 +371,15 @@ export const columns = operator((call) => {
     );
 });
 
-export const keys = operator((call) => {
-  const column = call.string("column", "_value");
-  return (input) =>
-    eachTable(input, (table) =>
-      labelTable(
-        table.key,
-        column,
-        table.key.columns.map(({ label }) => label),
-      ),
-    );
-});
+export const keys = operator(
+  (call) => {
+    const column = call.string("column", "_value");
+    const labelsOf = ({ key }: FluxTable) => key.columns.map(({ label }) => label);
+    return (input) => eachTable(input, (table) => labelTable(table.key, column, labelsOf(table)));
+  },
+  "tables",
+  (call) => ({ operation: new KeysOperation(call.string("column", "_value")) }),
+);
 
 function labelTable(key: GroupKey, column: string, labels: readonly string[]): FluxTable {
   checkNew(column, key.columns);
