@@ -39,6 +39,9 @@ export const MACROS: readonly string[] = [
      coalesce(TRY_CAST(s AS TIMESTAMP_NS),
               TRY_CAST(regexp_replace(upper(s), '^\\s*(\\d{4}-\\d{1,2}-\\d{1,2})[T ](\\d{1,2}:\\d{2})\\s*(Z|[+-].*)?$', '\\1 \\2:00\\3') AS TIMESTAMP_NS),
               TRY_CAST(regexp_replace(upper(s), '^\\s*(\\d{4}-\\d{1,2}-\\d{1,2})[T ](\\d{1,2})\\s*(Z|[+-].*)?$', '\\1 \\2:00:00\\3') AS TIMESTAMP_NS))`,
+  // a text as a date: of a longer one, the day of the time that it is
+  `CREATE MACRO __date_or_time(s, date_text, time_text) AS
+     CASE WHEN strlen(s) > 10 THEN coalesce(CAST(CAST(__us(__read_time(time_text)) AS DATE) AS VARCHAR), date_text) ELSE date_text END`,
   `CREATE MACRO __text_time(s) AS
      CASE WHEN s IS NULL THEN NULL
           ELSE coalesce(CASE WHEN regexp_matches(s, '^\\s*[+-]?\\d') THEN __read_time(s) END,

@@ -45,8 +45,15 @@ const MATH: readonly string[] = [
           ELSE __near_text(__exponent_text(CAST(x AS VARCHAR)), 'e-6$', '\\10.00000\\2\\3') END`,
   // a text that is an integer; DuckDB would round others
   `CREATE MACRO __whole(s, type) AS
-     CASE WHEN regexp_full_match(s, '\\s*[+-]?[0-9]+\\s*') THEN s
+     CASE WHEN regexp_full_match(s, '[+-]?[0-9]+') THEN s
           ELSE error('Arrow error: Cast error: Cannot cast string ''' || left(s, 100) || ''' to value of ' || type || ' type') END`,
+  // a text that is a float, without what DuckDB takes beside: blanks, underscores, two signs
+  `CREATE MACRO __real(s, type) AS
+     CASE WHEN regexp_full_match(s, '[+-]?[0-9A-Za-z.]+([eE][+-]?[0-9]+)?') THEN s
+          ELSE error('Arrow error: Cast error: Cannot cast string ''' || left(s, 100) || ''' to value of ' || type || ' type') END`,
+  // a text as decimals are read: blanks around it do not count, no digits are 0, and there is no exponent
+  `CREATE MACRO __decimal_digits(s) AS
+     CASE WHEN regexp_full_match(s, '\\s*[+-]?[.]?\\s*') THEN '0' ELSE regexp_extract(s, '^[^eE_]*$') END`,
   // a value whose type is only known to DuckDB, as what a cast to an integer takes
   `CREATE MACRO __whole_element(x, type) AS
      CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN CAST(trunc(CAST(x AS DOUBLE)) AS HUGEINT)
@@ -55,7 +62,7 @@ const MATH: readonly string[] = [
   `CREATE MACRO __try_whole_element(x) AS
      CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN TRY_CAST(trunc(CAST(x AS DOUBLE)) AS HUGEINT)
           WHEN typeof(x) = 'TIMESTAMP_NS' THEN CAST(epoch_ns(CAST(x AS TIMESTAMP_NS)) AS HUGEINT)
-          WHEN typeof(x) = 'VARCHAR' THEN TRY_CAST(regexp_extract(CAST(x AS VARCHAR), '^\\s*[+-]?[0-9]+\\s*$') AS HUGEINT)
+          WHEN typeof(x) = 'VARCHAR' THEN TRY_CAST(regexp_extract(CAST(x AS VARCHAR), '^[+-]?[0-9]+$') AS HUGEINT)
           ELSE TRY_CAST(x AS HUGEINT) END`,
 ];
 

@@ -13,6 +13,8 @@ const TIME_TEXT = new RegExp(String.raw`^\s*${DATE}(?:[Tt ]\s*${CLOCK})?\s*${ZON
 const TEXT_CHARS_MAX = 128;
 /** ISO 8601 without separators; a date alone would be a number. */
 const COMPACT = new RegExp(String.raw`^\s*(\d{4})(\d{2})(\d{2})[Tt](\d{2})(?:(\d{2})(?:(\d{2})(?:[.,](\d+))?)?)?\s*${ZONE}?\s*$`);
+/** A date with dashes, then a clock without colons. */
+const PLAIN_CLOCK = /(?<=^\d{4}-\d{2}-\d{2}[Tt ])(\d{2})(\d{2})(\d{2})(?![\d.])/;
 /** As most clients write times, which `Date` reads in a fifth of the time: every month has these days, and all are in the range. */
 const SECONDS = /^(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?Z$/;
 const DAYS_BEFORE = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
@@ -55,7 +57,7 @@ function isLeap(year: number): boolean {
 export function parseTimeText(text: string, zone = "UTC"): bigint | "range" | null {
   if (text.length > TEXT_CHARS_MAX) return null;
   if (SECONDS.test(text)) return BigInt(Date.parse(text)) * 1_000_000n;
-  const match = TIME_TEXT.exec(text) ?? COMPACT.exec(text);
+  const match = TIME_TEXT.exec(text) ?? COMPACT.exec(text) ?? TIME_TEXT.exec(text.replace(PLAIN_CLOCK, "$1:$2:$3"));
   if (match === null) return null;
   const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
   const [hour, minute, second] = [Number(match[4] ?? 0), Number(match[5] ?? 0), Number(match[6] ?? 0)];

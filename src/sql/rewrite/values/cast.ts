@@ -13,11 +13,11 @@ import type { Cast, Expression } from "../../parse/tree.ts";
 import { bigintConstant, call, castTo, operator, stringConstant } from "../../parse/tree.ts";
 import { typeText } from "../../print/type-text.ts";
 import { nullOf, planError, wide } from "../rule.ts";
-import { dashedDate } from "../time/date-text.ts";
 import { nanosecondsOf, timeMacro } from "../time/time-macro.ts";
 import { inUnit, timeOfUnits } from "../time/time-unit.ts";
 import { asTime, intervalConstant, timeConstant, timeOfText } from "../time/time-value.ts";
 import { inZone, timesOf, toClock, zonedText } from "../time/time-zone.ts";
+import { readText, tryTime } from "./text-cast.ts";
 
 /** Rewrites CAST and TRY_CAST. @throws TsdbError bad_query for an invalid constant */
 export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
@@ -47,8 +47,8 @@ export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
 
 /** The value as DuckDB reads it. */
 function readable(node: Cast, kind: Kind, child: Typed): Expression {
-  if (kind === "integer") return wholeOf(node, child);
-  return kind === "date" ? dashedDate(child).node : child.node;
+  if (child.kind === "string") return readText(node, kind, child, typeOf(node));
+  return kind === "integer" ? wholeOf(node, child) : child.node;
 }
 
 /** Kinds of which nothing is made but themselves, texts, and what is listed here. */
@@ -157,16 +157,13 @@ export function implicitText(value: Typed, scope: Scope): Expression {
   return textOf(value);
 }
 
-/** A value cast to an integer as in the dialect: floats are truncated, where DuckDB would round; texts must be integers. */
+/** A value cast to an integer as in the dialect: floats are truncated, where DuckDB would round. */
 function wholeOf(node: Cast, child: Typed): Expression {
   if (child.kind === "float") return call("trunc", [child.node]);
   if (isOfDuckDb(child)) {
     return node.try_cast ? call("__try_whole_element", [child.node]) : call("__whole_element", [child.node, typeOf(node)]);
   }
-  if (child.kind !== "string") return child.node;
-  if (child.text !== undefined && /^\s*[+-]?\d+\s*$/.test(child.text)) return child.node;
-  if (node.try_cast) return call("regexp_extract", [child.node, stringConstant("^\\s*[+-]?[0-9]+\\s*$")]);
-  return call("__whole", [child.node, typeOf(node)]);
+  return child.node;
 }
 
 /** True for a value whose type is only known to DuckDB: an element of a list, a column of UNNEST. */
@@ -189,7 +186,7 @@ function depthOf(type: SqlType): { depth?: number } {
 function castNumber(kind: Kind, child: Typed): number | bigint | undefined {
   if (kind === "float") {
     if (child.number !== undefined) return Number(child.number);
-    return child.text !== undefined && /^\s*-?\d+(\.\d+)?\s*$/.test(child.text) ? Number(child.text) : undefined;
+    return child.text !== undefined && /^-?\d+(\.\d+)?$/.test(child.text) ? Number(child.text) : undefined;
   }
   if (kind !== "integer") return undefined;
   if (typeof child.number === "bigint") return child.number;
@@ -218,7 +215,8 @@ function castToTime(node: Cast, child: Typed, isParameter = false): Typed {
   if (child.kind === "time" || child.kind === "coarse") {
     return inZone(asTime(child), undefined);
   }
-  if (child.text !== undefined && !node.try_cast) return timeConstant(timeOfText(child.text));
+  if (child.kind === "string" && node.try_cast) return tryTime(child, node.cast_type);
+  if (child.text !== undefined) return timeConstant(timeOfText(child.text));
   // an integer is seconds since 1970; to TRY_CAST, as a parameter, and of another type than Int64, nanoseconds
   const isFine = node.try_cast || isParameter || isUnsigned64(child) || narrowType(child) !== null;
   if (typeof child.number === "bigint" && !node.try_cast) return timeConstant(isFine ? child.number : child.number * SECOND_NS);
@@ -229,7 +227,7 @@ function castToTime(node: Cast, child: Typed, isParameter = false): Typed {
   // a float is nanoseconds
   if (child.kind === "float")
     return { node: call("make_timestamp_ns", [castTo(call("trunc", [castTo(child.node, "DOUBLE")]), "BIGINT")]), kind: "time" };
-  if (child.kind === "string") return { node: timeMacro(node.try_cast ? "__read_time" : "__text_time", child.node), kind: "time" };
+  if (child.kind === "string") return { node: timeMacro("__text_time", child.node), kind: "time" };
   return { node: { ...node, cast_type: { id: "TIMESTAMP_NS", type_info: null } }, kind: "time" };
 }
 
