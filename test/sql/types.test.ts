@@ -149,7 +149,7 @@ const CASTS: readonly SqlCase[] = [
     [[1, -1n, 2, 0, 23n]],
   ],
   [
-    "SELECT CAST('12' AS INT), CAST(' -5 ' AS BIGINT), CAST('1.5' AS DOUBLE), CAST('1e3' AS DOUBLE), CAST(1 AS BOOLEAN), CAST(false AS INT)",
+    "SELECT CAST('12' AS INT), CAST('-5' AS BIGINT), CAST('1.5' AS DOUBLE), CAST('1e3' AS DOUBLE), CAST(1 AS BOOLEAN), CAST(false AS INT)",
     [[12, -5n, 1.5, 1000, true, 0]],
   ],
   [

@@ -3,13 +3,14 @@
 
 import type { ResultField } from "../../model/query/result-batch.ts";
 import { ColumnType } from "../../model/rows/column.ts";
+import type { Expression } from "../parse/tree.ts";
 import { memberNames, memberTypes } from "./arrow-type.ts";
 import type { Kind, Typed, TypeNote } from "./kind.ts";
 
 export const DICTIONARY = "Dictionary(Int32, Utf8)";
 export const NULL_TYPE = "Null";
 
-type Noted = Pick<Typed, "arrow" | "source"> & { readonly kind: Kind };
+type Noted = Pick<Typed, "arrow" | "source"> & { readonly kind: Kind; readonly node?: Expression };
 
 /** True for a tag column, or a value chosen among tags. */
 export function isDictionary({ arrow, source }: Pick<Typed, "arrow" | "source">): boolean {
@@ -51,7 +52,31 @@ export function sameType(value: Noted | undefined): TypeNote {
   if (value === undefined) return {};
   if (isDictionary(value)) return { arrow: DICTIONARY };
   if (value.source?.scan.defs[value.source.index]?.type === ColumnType.unsigned) return { arrow: "UInt64" };
-  return value.arrow === undefined ? {} : { arrow: value.arrow };
+  if (value.arrow !== undefined) return { arrow: value.arrow };
+  const narrow = value.node === undefined ? null : narrowType({ ...value, node: value.node });
+  return narrow === null ? {} : { arrow: narrow };
+}
+
+/** The type of a sum of integers, or of one chosen among them, if it has less than 64 bits; null otherwise. */
+export function narrowInteger(values: readonly Typed[]): string | null {
+  let [signedBits, unsignedBits] = [0, 0];
+  for (const value of values) {
+    const [, unsigned, bits] = (value.kind === "integer" && NARROW_INTEGER.exec(sameType(value).arrow ?? "")) || [];
+    if (bits === undefined) return null;
+    if (unsigned === "") signedBits = Math.max(signedBits, Number(bits));
+    else unsignedBits = Math.max(unsignedBits, Number(bits));
+  }
+  if (signedBits === 0) return unsignedBits === 0 ? null : `UInt${unsignedBits}`;
+  const bits = Math.max(signedBits, 2 * unsignedBits);
+  return bits < 64 ? `Int${bits}` : null;
+}
+
+const NARROW_INTEGER = /^(U?)Int(8|16|32)$/;
+
+/** The note of such a value. */
+export function narrowNote(values: readonly Typed[]): TypeNote {
+  const arrow = narrowInteger(values);
+  return arrow === null ? {} : { arrow };
 }
 
 /** The note of a text made of others: a view of the text where one of them is a view, a dictionary, or NULL. */
@@ -68,7 +93,8 @@ export function chosenType(values: readonly Typed[]): TypeNote {
   if (present.every(({ kind }) => kind === "string") && present.some(isDictionary)) return { arrow: DICTIONARY };
   const [first] = present;
   const { arrow } = sameType(first);
-  return arrow !== undefined && arrow !== DICTIONARY && present.every((value) => sameType(value).arrow === arrow) ? { arrow } : {};
+  if (arrow !== undefined && arrow !== DICTIONARY && present.every((value) => sameType(value).arrow === arrow)) return { arrow };
+  return narrowNote(present);
 }
 
 /** The note of a list of such values. */

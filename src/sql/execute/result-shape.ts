@@ -8,6 +8,7 @@ import type { OutputColumn } from "../bind/scope.ts";
 import { isDictionary, markOf, notedField } from "../bind/type-notes.ts";
 import { decodeNames } from "../parse/names.ts";
 
+type IntegerType = Extract<ResultType, { kind: "int" }>;
 type Convert = (column: ResultColumn, rowCount: number) => ResultColumn;
 
 /** The conversion of one answer's batches. */
@@ -52,7 +53,7 @@ function shapeType(field: ResultField, output: OutputColumn | undefined): Shaped
     return { field: { name, type: { kind: "duration", unit } }, convert: inUnit(unit) };
   }
   const width = INTEGER_WIDTHS[output?.arrow ?? ""];
-  if (width !== undefined && field.type.kind === "int" && field.type.signed && field.type.bits === 64) {
+  if (width !== undefined && field.type.kind === "int" && isOther(field.type, width.type)) {
     return { field: { name, type: width.type }, convert: width.convert };
   }
   if (output?.isWide === true && output.arrow === undefined && field.type.kind === "int" && field.type.bits < 64) {
@@ -91,17 +92,43 @@ function inUnit(wanted: TimeUnit): Convert | null {
   return ({ validity, values }) => ({ validity, values: BigInt64Array.from(values as BigInt64Array, (value) => value / found.ns) });
 }
 
-/** 64-bit integers of DuckDB that have another type in the dialect; all values fit. */
-const INTEGER_WIDTHS: Readonly<Record<string, { type: ResultType; convert: Convert }>> = {
-  Int32: {
-    type: { kind: "int", bits: 32, signed: true },
-    convert: ({ validity, values }) => ({ validity, values: Int32Array.from(values as BigInt64Array, Number) }),
-  },
+type Integers = Int8Array | Int16Array | Int32Array | Uint8Array | Uint16Array | Uint32Array;
+
+/** Integers of DuckDB that have another type in the dialect; of 64 bits all values fit. */
+const INTEGER_WIDTHS: Readonly<Record<string, { type: IntegerType; convert: Convert }>> = {
+  Int8: { type: { kind: "int", bits: 8, signed: true }, convert: inBits((count) => new Int8Array(count)) },
+  Int16: { type: { kind: "int", bits: 16, signed: true }, convert: inBits((count) => new Int16Array(count)) },
+  Int32: { type: { kind: "int", bits: 32, signed: true }, convert: inBits((count) => new Int32Array(count)) },
+  UInt8: { type: { kind: "int", bits: 8, signed: false }, convert: inBits((count) => new Uint8Array(count)) },
+  UInt16: { type: { kind: "int", bits: 16, signed: false }, convert: inBits((count) => new Uint16Array(count)) },
+  UInt32: { type: { kind: "int", bits: 32, signed: false }, convert: inBits((count) => new Uint32Array(count)) },
   UInt64: {
     type: { kind: "int", bits: 64, signed: false },
     convert: ({ validity, values }) => ({ validity, values: new BigUint64Array(values.buffer, values.byteOffset, values.length) }),
   },
 };
+
+/** Unsigned 64-bit integers by their note alone are signed in DuckDB. */
+function isOther(type: IntegerType, wanted: IntegerType): boolean {
+  if (wanted.bits === 64) return type.signed && type.bits === 64;
+  return type.bits !== wanted.bits || type.signed !== wanted.signed;
+}
+
+/** @throws TsdbError bad_query if an integer does not fit */
+function inBits(make: (count: number) => Integers): Convert {
+  return ({ validity, values }) => {
+    const found = values as Integers | BigInt64Array;
+    const converted = make(found.length);
+    for (let row = 0; row < found.length; row++) {
+      const value = Number(found[row]);
+      converted[row] = value;
+      const isPresent = validity === null || (validity[row >>> 3]! >>> (row & 7)) & 1;
+      if (isPresent && converted[row] !== value)
+        throw new TsdbError("bad_query", `Arrow error: Arithmetic overflow: ${value} does not fit ${converted.BYTES_PER_ELEMENT * 8} bits`);
+    }
+    return { validity, values: converted };
+  };
+}
 
 /** Decodes member names of structs, too. */
 function decodeType(type: ResultType): ResultType {

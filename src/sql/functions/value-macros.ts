@@ -49,7 +49,7 @@ const MATH: readonly string[] = [
           ELSE error('Arrow error: Cast error: Cannot cast string ''' || left(s, 100) || ''' to value of ' || type || ' type') END`,
   // a text that is a float, without what DuckDB takes beside: blanks, underscores, two signs
   `CREATE MACRO __real(s, type) AS
-     CASE WHEN regexp_full_match(s, '[+-]?[0-9A-Za-z.]+([eE][+-]?[0-9]+)?') THEN s
+     CASE WHEN regexp_full_match(s, '(?i)[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+-]?[0-9]+)?|nan|inf|infinity)') THEN s
           ELSE error('Arrow error: Cast error: Cannot cast string ''' || left(s, 100) || ''' to value of ' || type || ' type') END`,
   // a text as decimals are read: blanks around it do not count, no digits are 0, and there is no exponent
   `CREATE MACRO __decimal_digits(s) AS

@@ -179,7 +179,7 @@ function rewriteCase(node: Extract<Expression, { class: "CASE" }>, context: Rewr
   const { arrow } = chosenType(values);
   // beside a NULL that is written a tag is a plain text
   const isTag = arrow === DICTIONARY && !values.some((value) => isNullConstant(value) && value.node.query_location !== undefined);
-  return isTag || arrow === "UInt64" || arrow === NULL_TYPE ? { ...chosen, arrow } : chosen;
+  return isTag || arrow === NULL_TYPE || /^(UInt64|U?Int(8|16|32))$/.test(arrow ?? "") ? { ...chosen, arrow: arrow! } : chosen;
 }
 
 function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, context: RewriteContext, scope: Scope): Typed {

@@ -5,7 +5,17 @@ import { decimalOf, isUnsigned, isUnsigned64 } from "../bind/decimals.ts";
 import { RENAMED_FUNCTIONS } from "../bind/dialect.ts";
 import { type Kind, type Typed, type TypeNote, withClock } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
-import { isDictionary, isNullConstant, isNullOfType, itemType, NULL_TYPE, narrowType, sameType, withMarkOf } from "../bind/type-notes.ts";
+import {
+  isDictionary,
+  isNullConstant,
+  isNullOfType,
+  itemType,
+  NULL_TYPE,
+  narrowNote,
+  narrowType,
+  sameType,
+  withMarkOf,
+} from "../bind/type-notes.ts";
 import { negateInterval } from "../parse/interval.ts";
 import type { Expression, FunctionCall } from "../parse/tree.ts";
 import { call, castTo } from "../parse/tree.ts";
@@ -138,7 +148,7 @@ function rewriteBitwise(node: FunctionCall, left: Typed, right: Typed): Typed {
     if (!hasSign) return isUnsigned64(value) ? wide(value) : castTo(wholePart(value, isWhole), "UBIGINT");
     return value.kind === "float" && isWhole ? castTo(wholePart(value, isWhole), "BIGINT") : wide(value);
   });
-  return { ...typed(bitwiseCall(node, children, hasSign), "integer"), ...(hasSign ? {} : { arrow: "UInt64" }) };
+  return { ...typed(bitwiseCall(node, children, hasSign), "integer"), ...(hasSign ? narrowNote([left, right]) : { arrow: "UInt64" }) };
 }
 
 const wholePart = (value: Typed, isWhole: boolean) => (value.kind === "float" && isWhole ? call("trunc", [wide(value)]) : value.node);

@@ -8,7 +8,7 @@ import { type Hint, type ScanUse, type Typed, typeNote, type Writable } from "..
 import { intersect } from "../bind/plan-clock.ts";
 import type { CteMap, Derived, Narrowable, OutputColumn } from "../bind/scope.ts";
 import { renameColumns, Scope, timesOfScan } from "../bind/scope.ts";
-import { DICTIONARY, isDictionary, isNullConstant, NULL_TYPE, sameType } from "../bind/type-notes.ts";
+import { DICTIONARY, isDictionary, isNullConstant, NULL_TYPE, narrowInteger, sameType } from "../bind/type-notes.ts";
 import { isFine } from "../parse/interval.ts";
 import { rowCount } from "../parse/row-count.ts";
 import type { Expression, Modifier, QueryNode, SelectNode } from "../parse/tree.ts";
@@ -187,6 +187,8 @@ function rewriteSelectList(
     const isWide = typed.kind === "integer" && !hasOwnWidth(item);
     const output: Writable<OutputColumn> = { ...typeNote(typed), name: alias ?? lastName(item), kind: typed.kind, isWide };
     if (isNullConstant(typed)) output.arrow = NULL_TYPE;
+    const narrow = output.arrow === undefined ? narrowInteger([typed]) : null;
+    if (narrow !== null) output.arrow = narrow;
     if (typed.times !== undefined) output.times = typed.times;
     if (typed.source !== undefined && known.isValue(item)) Object.assign(output, sameType(typed));
     else if (typed.source !== undefined) output.source = typed.source;

@@ -2,10 +2,10 @@
 
 import { ALL_TIME } from "../../../model/query/scan.ts";
 import { DAY_NS } from "../../../model/time/time-units.ts";
-import { isUnsigned64 } from "../../bind/decimals.ts";
+import { isUnsigned, isUnsigned64 } from "../../bind/decimals.ts";
 import type { Typed } from "../../bind/kind.ts";
 import { deferredTime } from "../../bind/plan-clock.ts";
-import { isNullConstant } from "../../bind/type-notes.ts";
+import { isNullConstant, narrowInteger, narrowNote } from "../../bind/type-notes.ts";
 import type { Interval } from "../../parse/interval.ts";
 import { addIntervals, intervalNs, isFine, scaleInterval as multiplied, negateInterval } from "../../parse/interval.ts";
 import { addInterval } from "../../parse/time-text.ts";
@@ -52,7 +52,7 @@ export function rewriteArithmetic(node: FunctionCall, ...operands: readonly [lef
   }
   const isDivided = node.function_name === "/" || node.function_name === "%";
   const value = typed({ ...node, children: isDivided ? [a, divisor(b, right, left)] : [a, b] }, kind);
-  return staysUnsigned(left, right) ? { ...value, arrow: "UInt64" } : value;
+  return staysUnsigned(left, right) ? { ...value, arrow: "UInt64" } : { ...value, ...narrowNote([left, right]) };
 }
 
 const isNonZero = ({ number }: Typed): boolean => number !== undefined && Number(number) !== 0;
@@ -94,8 +94,16 @@ function numericKind(left: Typed, right: Typed): Typed["kind"] {
  *  difference, such as that of two row numbers. */
 function widened(sign: string, left: Typed, right: Typed): [Expression, Expression] {
   if (staysUnsigned(left, right) && sign !== "-") return [asUnsigned(left), asUnsigned(right)];
+  const isNarrow = narrowInteger([left, right]) !== null;
+  if (!isNarrow && isSmallUnsigned(left)) return [castTo(left.node, "BIGINT"), right.node];
+  if (!isNarrow && isSmallUnsigned(right)) return [left.node, castTo(right.node, "BIGINT")];
   const literals = typeof left.number === "bigint" && typeof right.number === "bigint";
   return literals ? [castTo(left.node, "BIGINT"), castTo(right.node, "BIGINT")] : [left.node, right.node];
+}
+
+/** DuckDB would take the least type of both, in which a difference may be too small. */
+function isSmallUnsigned(value: Typed): boolean {
+  return isUnsigned(value) && !isUnsigned64(value);
 }
 
 function asUnsigned({ node, source }: Typed): Expression {

@@ -11,7 +11,7 @@ import { dashedDate } from "../time/date-text.ts";
 import { timeMacro } from "../time/time-macro.ts";
 import { timeConstant } from "../time/time-value.ts";
 
-const REAL = "^[+-]?[0-9A-Za-z.]+([eE][+-]?[0-9]+)?$";
+const REAL = "^[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?|[nN][aA][nN]|[iI][nN][fF]([iI][nN][iI][tT][yY])?)$";
 const PLAIN_DECIMAL = "^[^eE_]*$";
 const INTEGER = "^[+-]?[0-9]+$";
 const HOUR = "([01]\\d|2[0-3])";
