@@ -88,7 +88,8 @@ function rewriteVirtualTable(ref: BaseTable, { schema, table }: TableName, alias
   return { ref: { type: "SUBQUERY", alias, sample, subquery: { node }, column_name_alias }, relations, narrowable: NOTHING };
 }
 
-function selectFrom(from_table: TableRef, select_list: Expression[]): SelectNode {
+/** A plain SELECT. */
+export function selectFrom(from_table: TableRef, select_list: Expression[]): SelectNode {
   return {
     type: "SELECT_NODE",
     modifiers: [],

@@ -23,6 +23,7 @@ import { applyHints } from "./pushdown/narrow.ts";
 import { withSeriesHint } from "./pushdown/series-conditions.ts";
 import { type SelectSource, selectSource } from "./select-source.ts";
 import { mergeSides } from "./set-operation.ts";
+import { joinUnnestedGroups } from "./unnest-groups.ts";
 import { asDuration } from "./values/comparison.ts";
 import { wideConstant } from "./values/constant.ts";
 import { expectFilter } from "./values/truth.ts";
@@ -78,6 +79,7 @@ function rewriteCtes(node: QueryNode, context: RewriteContext, outer: Scope | nu
 
 function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): Derived {
   const isFirstOfEach = hasDistinctOn(node);
+  joinUnnestedGroups(node);
   fillGaps(node, context, ctes);
   const { from, narrowable, numbers, isValue } = selectSource(node, context, outer, ctes);
   const scope = new Scope(from.relations, outer, ctes);
