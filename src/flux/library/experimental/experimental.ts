@@ -68,7 +68,8 @@ const unpivot = operator(
           ];
           const made = table.slice(0, 0).with(columns);
           const key = isInKey ? table.key.with({ label: "_field", type: "string", value: column.label }) : table.key;
-          if (rows.length > 0) merge.append(key, made, 0, rows.length);
+          // a column without values is a table, too
+          merge.append(key, made, 0, rows.length);
         }
       }
       yield* merge.tables();
