@@ -279,7 +279,9 @@ class Binder {
     const { schema, table } = tableNameOf(ref);
     const fields = this.columnsOf(schema, table)?.map((name) => ({ table: null, name })) ?? null;
     const written = [ref.catalog_name, ref.schema_name, ref.table_name].map(decodeNames).filter((part) => part !== "");
-    const source = sourceOf(alias !== "" ? alias : written.join("."), renamed(fields, ref.column_name_alias));
+    // a function's columns have its name with brackets
+    const shown = ref.cache !== undefined && alias === `${ref.cache.kind}_cache` ? `${alias}()` : alias;
+    const source = sourceOf(shown !== "" ? shown : written.join("."), renamed(fields, ref.column_name_alias));
     return { ...source, alias: alias !== "" ? alias : written.at(-1)! };
   }
 

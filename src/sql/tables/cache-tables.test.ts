@@ -93,6 +93,9 @@ test.each<[sql: string, names: string[], rows: SqlValue[][]]>([
   ],
   ["SELECT zone, count(*) AS n, max(usage) AS m FROM last_cache('cpu') GROUP BY zone", ["zone", "n", "m"], [["z", 2n, 1.5]]],
   ["SELECT count(*) AS n FROM distinct_cache('cpu', 'c')", ["n"], [[3n]]],
+  // named as the vendor's server names them
+  ["SELECT max(host), count(zone) FROM last_cache('cpu')", ["max(last_cache().host)", "count(last_cache().zone)"], [["b", 2n]]],
+  ["SELECT max(host) FROM distinct_cache('cpu', 'c') AS x", ["max(x.host)"], [["b"]]],
   ["SELECT date_bin(INTERVAL '1 hour', time) AS b, sum(usage) AS s FROM last_cache('cpu') GROUP BY 1", ["b", "s"], [[T, 2]]],
   [
     "SELECT DISTINCT ON (host) host, usage FROM last_cache('cpu') ORDER BY host, time DESC",
