@@ -37,8 +37,7 @@ export const difference = operator(
     return (input) =>
       eachTable(input, (table) => {
         const columns = numberColumns(table, labels, noDifference);
-        if (table.isEmpty) return table;
-        const kept = options.keepFirst ? table : table.slice(1, table.rowCount);
+        const kept = options.keepFirst || table.isEmpty ? table : table.slice(1, table.rowCount);
         return columns.reduce((made, column) => {
           const builder = new ColumnBuilder(column.label, differenceType(column), column.length);
           addDifferences(builder, column, 0, column.length, options);
@@ -68,8 +67,7 @@ function* differenceRows(
   options: DifferenceOptions,
 ): Generator<null, WindowRows | null, void> {
   const columns = rowColumns(rows, labels);
-  // a window without rows keeps the type
-  if (columns === null || (hasEmptyWindow(rows) && columns.some((column) => differenceType(column) !== column.type))) return null;
+  if (columns === null) return null;
   const kept = options.keepFirst ? rows : yield* chosenRows(rows, addLater);
   return yield* withEach(rows, kept, columns, differenceType, (builder, column, { from, to }) =>
     addDifferences(builder, column, from, to, options),
@@ -86,10 +84,6 @@ function rowColumns(rows: WindowRows, labels: readonly string[]): readonly FluxC
   const columns = [...new Set(labels)].flatMap((label) => rows.column(label) ?? []);
   const isTaken = ({ label, type }: FluxColumn) => NUMBERS.includes(type) && !rows.table.key.has(label);
   return columns.every(isTaken) && new Set(labels).size === labels.length ? columns : null;
-}
-
-function hasEmptyWindow({ ends }: WindowRows): boolean {
-  return ends.some((end, window) => end === (ends[window - 1] ?? 0));
 }
 
 /** The rows [from, to) of a window. */
