@@ -79,7 +79,7 @@ describe.each(Object.keys(KINDS))(`%s, seed ${SEED}`, (kind) => {
     const ids = found.map(({ id }) => id);
     return descending === "true" ? ids.reverse() : ids;
   };
-  const filters = (): { orgID?: string; descending?: string; sortBy?: string } => ({
+  const filters = () => ({
     ...(below(2) === 0 ? {} : { orgID: orgs[below(2)]! }),
     ...(below(2) === 0 ? {} : { descending: ["true", "false"][below(2)]! }),
     ...(below(2) === 0 ? {} : { sortBy: ["CreatedAt", "UpdatedAt", "ID", "Name", "x"][below(5)]! }),
@@ -90,8 +90,7 @@ describe.each(Object.keys(KINDS))(`%s, seed ${SEED}`, (kind) => {
       const [given, limit, offset] = [filters(), 1 + below(100), below(COUNT + 10)];
       const query = new URLSearchParams({ ...given, limit: String(limit), offset: String(offset) });
       const { items, links } = await pageAt(kind, `/api/v2/${kind}?${query}`);
-      const isWhole = kind === "dashboards" && given.orgID !== undefined;
-      expect(items.map(({ id }) => id)).toEqual(isWhole ? wanted(given) : wanted(given).slice(offset, offset + limit));
+      expect(items.map(({ id }) => id)).toEqual(wanted(given).slice(offset, offset + limit));
       expect([links.next !== undefined, links.prev !== undefined]).toEqual([items.length >= limit, offset > 0]);
     }
   });
@@ -99,7 +98,6 @@ describe.each(Object.keys(KINDS))(`%s, seed ${SEED}`, (kind) => {
   test("links lead through the whole list and back", async () => {
     for (let round = 0; round < 10; round++) {
       const given = filters();
-      if (kind === "dashboards") delete given.orgID;
       const limit = 1 + below(20);
       let at: string | undefined = `/api/v2/${kind}?${new URLSearchParams({ ...given, limit: String(limit) })}`;
       const pages: Answered[] = [];

@@ -108,7 +108,7 @@ function listed(services: V2Services, { principal, search }: V2Call): Response {
   const orgID = given ?? (org === undefined ? null : organizations.byName(org).id);
   const visible = variables.heads(orgID).filter((variable) => principal.allows(needOf("read", variable)));
   if (page.isDescending) visible.reverse();
-  // the vendor's server tells all variables of an organization; pages that a client asks for are pages
+  // as of dashboards
   const isWhole = orgID !== null && search.get("limit") === undefined && search.get("offset") === undefined;
   const shown = isWhole ? visible : visible.slice(page.offset, page.offset + page.limit);
   const links = pageLinks(VARIABLES, page, shown.length, { org, orgID: given, sortBy });
