@@ -1,5 +1,6 @@
 // GROUP BY unnest(list): the rows are multiplied before they are grouped, by a join with each row's list. DuckDB has unnest in select lists
 // alone.
+import { internalName } from "../parse/names.ts";
 import type { Expression, FunctionCall, OrderBy, SelectNode, TableRef } from "../parse/tree.ts";
 import { selectFrom } from "./from.ts";
 import { mapChildren } from "./walk.ts";
@@ -12,7 +13,7 @@ export function joinUnnestedGroups(node: SelectNode): void {
     if (isUnnest(item)) found.set(keyOf(item), item);
   }
   if (found.size === 0) return;
-  const names = new Map([...found.keys()].map((key, i) => [key, `${LISTS}${i}`] as const));
+  const names = new Map([...found.keys()].map((key, i) => [key, internalName("list", i)] as const));
   const joined = (expression: Expression): Expression => {
     const name = isUnnest(expression) ? names.get(keyOf(expression)) : undefined;
     if (name === undefined) return mapChildren(expression, joined);
@@ -50,7 +51,7 @@ function keyOf(node: Expression): string {
   return JSON.stringify(node, (name, value: unknown) => (PLACES.has(name) ? undefined : value));
 }
 
-const LISTS = "__unnest";
+const LISTS = internalName("lists", 0);
 
 /** Several lists stand side by side. */
 function join(from: TableRef, items: FunctionCall[]): TableRef {

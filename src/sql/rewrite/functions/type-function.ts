@@ -58,7 +58,9 @@ function arrowCast(input: RuleInput): Typed {
     throw new TsdbError("bad_query", `This feature is not implemented: Unsupported CAST from Int64 to ${type.name}`);
   if (type.name.startsWith("Duration"))
     return { node: operator("*", castTo(wide(value!), "BIGINT"), bigintConstant(unitNs!)), kind: "duration", arrow: type.name };
-  const keepsUnit = type.zone === undefined && type.name.startsWith("Timestamp");
+  // what is computed of a bound parameter was described before its unit was known, as nanoseconds
+  const isBound = value!.node.class === "CONSTANT" && value!.node.query_location === undefined;
+  const keepsUnit = type.zone === undefined && type.name.startsWith("Timestamp") && !isBound;
   if (type.unit !== undefined && (value!.kind === "integer" || value!.kind === "float")) {
     const time = ofUnits(value!, type.unit);
     return keepsUnit ? time : { ...inZone(asTime(time), type.zone), arrow: type.name };
