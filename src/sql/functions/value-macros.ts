@@ -43,13 +43,9 @@ const MATH: readonly string[] = [
           THEN regexp_replace(regexp_replace(CAST(x AS VARCHAR), '^(-?[0-9])([0-9]*?)0*[.]0$', '\\1.\\2e'), '[.]e', 'e')
                || CAST(strlen(CAST(abs(x) AS VARCHAR)) - 3 AS VARCHAR)
           ELSE __near_text(__exponent_text(CAST(x AS VARCHAR)), 'e-6$', '\\10.00000\\2\\3') END`,
-  // a text that is an integer; DuckDB would round others
-  `CREATE MACRO __whole(s, type) AS
-     CASE WHEN regexp_full_match(s, '[+-]?[0-9]+') THEN s
-          ELSE error('Arrow error: Cast error: Cannot cast string ''' || left(s, 100) || ''' to value of ' || type || ' type') END`,
-  // a text that is a float, without what DuckDB takes beside: blanks, underscores, two signs
-  `CREATE MACRO __real(s, type) AS
-     CASE WHEN regexp_full_match(s, '(?i)[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+-]?[0-9]+)?|nan|inf|infinity)') THEN s
+  // a text that is a number; of others DuckDB would round some, and take blanks, underscores and two signs
+  `CREATE MACRO __number_text(s, pattern, type) AS
+     CASE WHEN regexp_matches(s, pattern) THEN s
           ELSE error('Arrow error: Cast error: Cannot cast string ''' || left(s, 100) || ''' to value of ' || type || ' type') END`,
   // a text as decimals are read: blanks around it do not count, no digits are 0, and there is no exponent
   `CREATE MACRO __decimal_digits(s) AS
@@ -58,7 +54,7 @@ const MATH: readonly string[] = [
   `CREATE MACRO __whole_element(x, type) AS
      CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN CAST(trunc(CAST(x AS DOUBLE)) AS HUGEINT)
           WHEN typeof(x) = 'TIMESTAMP_NS' THEN CAST(epoch_ns(CAST(x AS TIMESTAMP_NS)) AS HUGEINT)
-          WHEN typeof(x) = 'VARCHAR' THEN CAST(__whole(CAST(x AS VARCHAR), type) AS HUGEINT) ELSE CAST(x AS HUGEINT) END`,
+          WHEN typeof(x) = 'VARCHAR' THEN CAST(__number_text(CAST(x AS VARCHAR), '^[+-]?[0-9]+$', type) AS HUGEINT) ELSE CAST(x AS HUGEINT) END`,
   `CREATE MACRO __try_whole_element(x) AS
      CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN TRY_CAST(trunc(CAST(x AS DOUBLE)) AS HUGEINT)
           WHEN typeof(x) = 'TIMESTAMP_NS' THEN CAST(epoch_ns(CAST(x AS TIMESTAMP_NS)) AS HUGEINT)

@@ -11,6 +11,8 @@ const LIMIT_MAX = 100;
 export interface GivenPage extends Page {
   /** Links show it. Below 0 it means 0. */
   readonly givenOffset: bigint;
+  /** A limit or an offset is given. */
+  readonly isGiven: boolean;
 }
 
 /** @throws TsdbError bad_request */
@@ -19,7 +21,19 @@ export function readPage(search: SearchParams): GivenPage {
   const after = readAfter(search);
   const limit = Number(integer(search, "limit") ?? LIMIT_DEFAULT);
   if (limit < 1 || limit > LIMIT_MAX) throw new TsdbError("bad_request", `limit must be between 1 and ${LIMIT_MAX}`);
-  return { limit, offset: startOf(givenOffset), givenOffset, after, isDescending: readBoolean(search, "descending") ?? false };
+  const isGiven = search.get("limit") !== undefined || search.get("offset") !== undefined;
+  return { limit, offset: startOf(givenOffset), givenOffset, isGiven, after, isDescending: readBoolean(search, "descending") ?? false };
+}
+
+/** The items of a page. The vendor's server lists all of an organization, of dashboards whatever page is asked for, so that a client never
+ *  comes to the last one; here it does where no page is given. @param first of the page */
+export function pageOf<T>(
+  items: readonly T[],
+  { limit, offset, isGiven }: GivenPage,
+  isOfOrganization: boolean,
+  first = offset,
+): readonly T[] {
+  return isOfOrganization && !isGiven ? items : items.slice(first, first + limit);
 }
 
 /** Exact as a number: behind it no list has anything. */

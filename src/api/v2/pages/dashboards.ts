@@ -5,7 +5,7 @@ import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
 import { found, listAnswer } from "../app/list-answer.ts";
-import { pageLinks, readPage } from "../app/paging.ts";
+import { pageLinks, pageOf, readPage } from "../app/paging.ts";
 import { GivenId, GivenTimes, JsonBodies } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
@@ -131,9 +131,7 @@ function listed(services: V2Services, { principal, search }: V2Call): Response {
   if (page.isDescending) wanted.reverse();
   // where one is named, every page has it
   const first = named.size === 1 ? 0 : page.offset;
-  // the vendor's server lists all dashboards of an organization, whatever page is asked for, so that a client never comes to the last one
-  const isWhole = orgID !== null && search.get("limit") === undefined && search.get("offset") === undefined;
-  const shown = isWhole ? wanted : wanted.slice(first, first + page.limit);
+  const shown = pageOf(wanted, page, orgID !== null, first);
   const links = pageLinks(DASHBOARDS, page, shown.length, { id: ids, org, orgID: given, owner, sortBy });
   const head = (summary: DashboardSummary) => dashboardWith(services, summary, (self) => summary.cells.map((cell) => cellHead(self, cell)));
   const items = found(shown, (id) => dashboards.summary(id), head);

@@ -11,7 +11,7 @@ import { near, TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
 import { readBodyTime } from "../app/body-time.ts";
 import { found, listAnswer } from "../app/list-answer.ts";
-import { pageLinks, readPage } from "../app/paging.ts";
+import { pageLinks, pageOf, readPage } from "../app/paging.ts";
 import { GivenId, GivenTimes, JsonBodies } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
@@ -108,9 +108,7 @@ function listed(services: V2Services, { principal, search }: V2Call): Response {
   const orgID = given ?? (org === undefined ? null : organizations.byName(org).id);
   const visible = variables.heads(orgID).filter((variable) => principal.allows(needOf("read", variable)));
   if (page.isDescending) visible.reverse();
-  // as of dashboards
-  const isWhole = orgID !== null && search.get("limit") === undefined && search.get("offset") === undefined;
-  const shown = isWhole ? visible : visible.slice(page.offset, page.offset + page.limit);
+  const shown = pageOf(visible, page, orgID !== null);
   const links = pageLinks(VARIABLES, page, shown.length, { org, orgID: given, sortBy });
   const items = found(
     shown,

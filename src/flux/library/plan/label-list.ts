@@ -22,13 +22,22 @@ export function listedRows(source: StreamNode): StreamNode | null {
 
 /** The labels among the values of `tables` as a list, even if there are none. @param rows of the storage that they come from */
 export function* labelList(tables: Tables, rows: StreamNode, run: ScriptRun): Tables {
+  const found = yield* textsOf(tables);
+  yield* withCommonLabels([ordered(found, BOUNDS)], rows, run);
+}
+
+/** The texts among the values of `tables`, without empty ones. */
+export function* textsOf(tables: Tables): Generator<null, ReadonlySet<string>> {
   const found = new Set<string>();
   for (const table of tables) {
     yield null;
     const values = table?.column("_value");
-    for (let row = 0; row < (values?.length ?? 0); row++) found.add(values!.get(row) as string);
+    for (let row = 0; row < (values?.length ?? 0); row++) {
+      const value = values!.get(row);
+      if (typeof value === "string" && value !== "") found.add(value);
+    }
   }
-  yield* withCommonLabels([ordered(found, BOUNDS)], rows, run);
+  return found;
 }
 
 function listed(values: readonly string[]): FluxTable {
@@ -39,8 +48,8 @@ function listed(values: readonly string[]): FluxTable {
   return builder.build();
 }
 
-/** Each once, in order behind those that come first. */
-export function ordered(found: ReadonlySet<string>, first: readonly string[]): FluxTable {
+/** Each once, in order behind those that come first, as a table. */
+export function ordered(found: ReadonlySet<string>, first: readonly string[] = []): FluxTable {
   return listed([...first, ...[...found].filter((text) => !first.includes(text)).sort(compareTexts)]);
 }
 

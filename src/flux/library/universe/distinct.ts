@@ -1,12 +1,11 @@
 // `distinct`: the values of a column, each once.
-import { compareTexts } from "../../../model/rows/text-order.ts";
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxColumn } from "../../tables/column.ts";
 import { eachTable, type Tables } from "../../tables/stream.ts";
-import { FluxTable, GroupKey } from "../../tables/table.ts";
+import { FluxTable } from "../../tables/table.ts";
 import { checkNew } from "../merge-tables.ts";
 import { asInput, operator } from "../operator.ts";
-import { labelList, listedRows } from "../plan/label-list.ts";
+import { labelList, listedRows, ordered, textsOf } from "../plan/label-list.ts";
 import { RowsOperation } from "../plan/operations.ts";
 import { reducedOr } from "../plan/reduced.ts";
 import { WindowRows } from "../windows/window-rows.ts";
@@ -42,7 +41,7 @@ function* distinctOfSeries(source: PushedNode, label: string, run: ScriptRun, al
   const isListed = source.listedTag === label;
   const answer = isOneTable && describe !== null && run.pushesDown ? yield* asInput(describe(run, question, [])) : null;
   // without texts there may be rows without the tag, or none
-  if (answer !== null && (isListed || answer.texts.size > 0)) yield valueTable(answer.texts);
+  if (answer !== null && (isListed || answer.texts.size > 0)) yield ordered(answer.texts);
   else {
     const ofRows = isListed ? () => listOf(all()) : all;
     if (reduce === null) return yield* ofRows();
@@ -54,21 +53,7 @@ function* distinctOfSeries(source: PushedNode, label: string, run: ScriptRun, al
 
 /** The texts among distinct values in one table, even if there are none. */
 function* listOf(tables: Tables): Tables {
-  const found = new Set<string>();
-  for (const table of tables) {
-    yield null;
-    const values = table?.column("_value");
-    for (let row = 0; row < (values?.length ?? 0); row++) {
-      const value = values!.get(row);
-      if (typeof value === "string" && value !== "") found.add(value);
-    }
-  }
-  yield valueTable(found);
-}
-
-function valueTable(found: ReadonlySet<string>): FluxTable {
-  const texts = [...found].sort(compareTexts);
-  return new FluxTable(GroupKey.NONE, [new FluxColumn("_value", "string", texts, null, texts.length)], texts.length);
+  yield ordered(yield* textsOf(tables));
 }
 
 function* distinctRows(rows: WindowRows, label: string): Generator<null, WindowRows | null, void> {

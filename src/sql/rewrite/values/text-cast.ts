@@ -31,8 +31,8 @@ export function readText(node: Cast, kind: Kind, child: Typed, typeName: Express
   const { id, type_info } = node.cast_type;
   if (id === "DECIMAL" && type_info?.scale !== 0) return call("__decimal_digits", [child.node]);
   if (id === "DECIMAL") return extract(child.node, PLAIN_DECIMAL);
-  if (kind === "integer") return matching(node, child, INTEGER, "__whole", typeName);
-  if (kind === "float") return matching(node, child, REAL, "__real", typeName);
+  if (kind === "integer") return numberText(node, child, INTEGER, typeName);
+  if (kind === "float") return numberText(node, child, REAL, typeName);
   if (kind === "date") return dateText(node, child);
   return id === "TIME" ? clockText(node, child) : child.node;
 }
@@ -49,9 +49,9 @@ function timeOfRow(text: Expression): Expression {
   return call("regexp_replace", [extract(text, TIME_OF_ROW), stringConstant("\\s+([+-])"), stringConstant("\\1")]);
 }
 
-function matching(node: Cast, { node: text, text: known }: Typed, pattern: string, checked: string, typeName: Expression): Expression {
+function numberText(node: Cast, { node: text, text: known }: Typed, pattern: string, typeName: Expression): Expression {
   if (known !== undefined && new RegExp(pattern).test(known)) return text;
-  return node.try_cast ? extract(text, pattern) : call(checked, [text, typeName]);
+  return node.try_cast ? extract(text, pattern) : call("__number_text", [text, stringConstant(pattern), typeName]);
 }
 
 function extract(text: Expression, pattern: string): Expression {
