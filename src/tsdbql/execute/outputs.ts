@@ -1,8 +1,8 @@
 // Computes the columns of an answer from calls' results and columns read: arithmetic and row functions.
 import { StepCounter, type Steps } from "../../model/steps.ts";
-import { type Arithmetic, arithmetic, arithmeticType } from "../functions/arithmetic.ts";
+import { type Arithmetic, arithmetic, arithmeticType, toCells } from "../functions/arithmetic.ts";
 import { cellsOf } from "../functions/columns.ts";
-import { ROW_FUNCTIONS } from "../functions/functions.ts";
+import { rowFunctionOf } from "../functions/functions.ts";
 import type { Cells } from "../functions/operator.ts";
 import type { Expression, FieldType } from "../parse/ast.ts";
 import { isLiteral } from "../plan/where.ts";
@@ -11,15 +11,20 @@ import type { AnyCells } from "./rows/columns.ts";
 import { symbolOf } from "./rows/symbols.ts";
 import type { RunPlan } from "./select-context.ts";
 
-/** The values of a symbol, a call or a column; null: no values. Undefined: the expression is no symbol. */
-type SymbolCells = (expression: Expression) => AnyCells | null | undefined;
+interface Symbols {
+  /** The values of a symbol, a call or a column; null: no values. Undefined: the expression is no symbol. */
+  cellsOf(expression: Expression): AnyCells | null | undefined;
+  /** By the rules of v3. */
+  readonly isTable: boolean;
+}
 
 /** The columns of an answer, computed from the values of a plan's symbols. */
 export function* computeOutputs(plan: RunPlan, cells: readonly (AnyCells | null)[], rowCount: number): Steps<(AnyCells | null)[]> {
   const columns: (AnyCells | null)[] = [];
   const counter = new StepCounter();
+  const symbols: Symbols = { cellsOf: (node) => symbolOf(plan, cells, node), isTable: plan.checked.isTable };
   for (const { expression } of plan.outputs) {
-    columns.push(yield* computeOutput(expression, (node) => symbolOf(plan, cells, node), rowCount));
+    columns.push(yield* computeOutput(expression, symbols, rowCount));
     if (counter.isDue(OUTPUT_COST)) yield;
   }
   return columns;
@@ -29,8 +34,8 @@ export function* computeOutputs(plan: RunPlan, cells: readonly (AnyCells | null)
 const OUTPUT_COST = 16;
 
 /** Returns null if no row has a value. */
-function* computeOutput(expression: Expression, symbols: SymbolCells, rowCount: number): Steps<AnyCells | null> {
-  const known = symbols(expression);
+function* computeOutput(expression: Expression, symbols: Symbols, rowCount: number): Steps<AnyCells | null> {
+  const known = symbols.cellsOf(expression);
   if (known !== undefined) return known;
   switch (expression.kind) {
     case "paren":
@@ -40,34 +45,30 @@ function* computeOutput(expression: Expression, symbols: SymbolCells, rowCount: 
     case "binary":
       return yield* computeBinary(expression, symbols, rowCount);
     default:
-      return null;
+      return isLiteral(expression) ? toCells(expression, rowCount) : null;
   }
 }
 
 type Side = Cells | Extract<Expression, { readonly kind: "number" | "integer" | "string" | "boolean" | "duration" | "time" | "regex" }>;
 
-function* side(expression: Expression, symbols: SymbolCells, rowCount: number): Steps<Side | null> {
+function* side(expression: Expression, symbols: Symbols, rowCount: number): Steps<Side | null> {
   if (isLiteral(expression)) return expression;
   const cells = yield* computeOutput(expression, symbols, rowCount);
   return cells?.type === "tag" ? yield* textsOf(cells) : cells;
 }
 
-function* computeFunction(
-  { name, args }: Expression & { readonly kind: "call" },
-  symbols: SymbolCells,
-  rowCount: number,
-): Steps<Cells | null> {
+function* computeFunction({ name, args }: Expression & { readonly kind: "call" }, symbols: Symbols, rowCount: number): Steps<Cells | null> {
   const sides: Side[] = [];
   for (const arg of args) {
     const cells = yield* side(arg, symbols, rowCount);
     if (cells === null) return null;
     sides.push(cells);
   }
-  const steps = ROW_FUNCTIONS.get(name)?.apply(sides, rowCount);
+  const steps = rowFunctionOf(name, symbols.isTable)?.apply(sides, rowCount);
   return steps === undefined ? null : yield* steps;
 }
 
-function* computeBinary(expression: Expression & { readonly kind: "binary" }, symbols: SymbolCells, rowCount: number): Steps<Cells | null> {
+function* computeBinary(expression: Expression & { readonly kind: "binary" }, symbols: Symbols, rowCount: number): Steps<Cells | null> {
   const left = yield* side(expression.left, symbols, rowCount);
   const right = yield* side(expression.right, symbols, rowCount);
   if (left === null || right === null) return null;

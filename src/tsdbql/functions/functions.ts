@@ -1,4 +1,5 @@
 // Functions of single numbers: abs, floor, log, pow … A null argument or a NaN result gives null.
+import { TsdbError } from "../../model/errors.ts";
 import { inSteps, isPause, type Steps } from "../../model/steps.ts";
 import type { FieldType } from "../parse/ast.ts";
 import { toCells } from "./arithmetic.ts";
@@ -98,6 +99,8 @@ function power(x: number, y: number): number {
   return x ** y;
 }
 
+const POWER = ofNumbers("pow", power);
+
 const FUNCTIONS: readonly RowFunction[] = [
   ofItsType("abs", Math.abs, absolute),
   ofNumber("ceil", Math.ceil),
@@ -116,7 +119,37 @@ const FUNCTIONS: readonly RowFunction[] = [
   ofNumber("tan", Math.tan),
   ofNumbers("atan2", Math.atan2),
   ofNumbers("log", (x, base) => Math.log(x) / Math.log(base)),
-  ofNumbers("pow", power),
+  POWER,
 ];
+
+/** A power of integers in v3, an integer as well. @throws TsdbError bad_query where it does not fit */
+const WHOLE_POWER: RowFunction = {
+  ...{ name: "pow", arity: [2, 2], resultType: (types) => (types.every((type) => type === "integer") ? "integer" : "float") },
+  *apply(args, rowCount) {
+    const [x, y] = [toCells(args[0]!, rowCount), toCells(args[1]!, rowCount)];
+    if (x.type !== "integer" || y.type !== "integer") return yield* POWER.apply(args, rowCount);
+    const validity = bothValid(x.validity, y.validity);
+    const values = new BigInt64Array(rowCount);
+    for (let i = 0; i < rowCount; i++) {
+      if (isPause(i)) yield;
+      const isValid = validity === null || ((validity[i >> 3]! >> (i & 7)) & 1) === 1;
+      if (isValid) values[i] = wholePower(x.values[i]!, y.values[i]!);
+    }
+    return cellsOf("integer", values, validity);
+  },
+};
+
+function wholePower(x: bigint, y: bigint): bigint {
+  const isSmall = x >= -1n && x <= 1n;
+  // beyond ±1 a 64th power has more than 64 bits
+  const power = y < 0n || (y > 63n && !isSmall) ? null : x ** (isSmall ? y % 2n || (y === 0n ? 0n : 2n) : y);
+  if (power === null || BigInt.asIntN(64, power) !== power) throw new TsdbError("bad_query", `pow(${x}, ${y}) is no 64-bit integer`);
+  return power;
+}
+
+/** @param isTable by the rules of v3 */
+export function rowFunctionOf(name: string, isTable: boolean): RowFunction | undefined {
+  return isTable && name === WHOLE_POWER.name ? WHOLE_POWER : ROW_FUNCTIONS.get(name);
+}
 
 export const ROW_FUNCTIONS: ReadonlyMap<string, RowFunction> = new Map(FUNCTIONS.map((of) => [of.name, of]));

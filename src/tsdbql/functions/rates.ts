@@ -54,7 +54,7 @@ function differences(name: string, dropsNegative: boolean): Transform {
       const rows = yield* countedRows(points.times, isTable);
       return points.type === "float"
         ? yield* floatDifferences(points.times, points.values, rows, dropsNegative)
-        : yield* integerDifferences(points, rows, dropsNegative);
+        : yield* integerDifferences(points, rows, dropsNegative && (points.type === "integer" || !isTable));
     },
   };
   return transform;
@@ -74,7 +74,7 @@ function* floatDifferences(times: BigInt64Array, from: Float64Array, rows: Int32
   return pointsOf("float", yield* takeIntegers(times, kept.subarray(0, count)), values.slice(0, count));
 }
 
-/** Differences wrap around in 64 bits. An unsigned one is negative if the value decreased. */
+/** Differences wrap around in 64 bits. An unsigned one is negative if the value decreased; in v3 none is. */
 function* integerDifferences(points: Points, rows: Int32Array, dropsNegative: boolean): Steps<Points> {
   const { type, times } = points as Extract<Points, { type: "integer" | "unsigned" }>;
   const from = wordsOf(points.values as BigInt64Array | BigUint64Array);

@@ -45,6 +45,11 @@ export class CallChecks {
     this.expression(expression);
   }
 
+  /** Arithmetic of constants, which v3 accepts beside columns and calls. */
+  constant(): void {
+    this.fieldCount++;
+  }
+
   /** @param hasOwnInterval true if GROUP BY time is the statement's own */
   finish(hasOwnInterval: boolean, fill: string): void {
     if (this.fieldCount === 0) throw bad("at least 1 non-time field must be queried");
@@ -178,7 +183,9 @@ export class CallChecks {
   private distinct(args: readonly Expression[], nested: boolean): void {
     if (args.length === 0) throw bad("distinct function requires at least one argument");
     if (args.length !== 1) throw bad("distinct function can only have one argument");
-    if (args[0]!.kind !== "ref") throw bad("expected field argument in distinct()");
+    const [arg] = args;
+    if (this.around.isTable && !nested && arg!.kind === "regex") this.symbol("distinct", arg);
+    else if (arg!.kind !== "ref") throw bad("expected field argument in distinct()");
     if (!nested) this.hasDistinct = true;
     this.onlySelectors = false;
   }

@@ -92,9 +92,10 @@ class SelectCheck {
     let maxNs = bounds.maxNs ?? (this.interval === null ? TIME_MAX_NS : nowNs);
     this.ownMinNs = minNs;
     this.ownMaxNs = maxNs;
-    this.descending = parent?.descending ?? select.descending;
+    // in v3 a subquery has an order of its own
+    this.descending = isTable ? select.descending : (parent?.descending ?? select.descending);
     if (parent !== null) {
-      if (select.descending && !parent.descending) {
+      if (!isTable && select.descending && !parent.descending) {
         throw new TsdbError("bad_query", "subqueries must be ordered in the same direction as the query itself");
       }
       const cut = intersect({ minNs, maxNs }, { minNs: parent.minNs, maxNs: parent.maxNs });
@@ -128,7 +129,9 @@ class SelectCheck {
         continue;
       }
       const expression = fold(field.expression, NO_CONTEXT);
-      checks.field(expression);
+      const isConstant = this.around.isTable && field.expression.kind === "binary" && isSum(expression);
+      if (isConstant) checks.constant();
+      else checks.field(expression);
       const called = withoutDistinct(expression);
       fields.push({ expression: this.around.isTable ? withoutKinds(called) : called, alias: field.alias === "" ? null : field.alias });
     }
@@ -204,6 +207,7 @@ class SelectCheck {
         return sinceTruncated(this.around.nowNs, durationNs);
       case "string": {
         const ns = expectTime(argument.value, this.zone);
+        if (ns !== null && this.around.isTable) return sinceTruncated(ns, durationNs);
         if (ns !== null) throw new TsdbError("bad_query", `invalid time dimension offset: ${printExpression(argument)}`);
         break;
       }
@@ -225,6 +229,10 @@ function zoneOf(name: string | null): TimeZone | null {
   const zone = TimeZone.of(name);
   if (zone === null) throw new TsdbError("bad_query", `unable to find time zone ${name}`);
   return zone;
+}
+
+function isSum({ kind }: Expression): boolean {
+  return kind === "number" || kind === "integer" || kind === "boolean";
 }
 
 /** Replaces `DISTINCT x` by the equivalent call. */

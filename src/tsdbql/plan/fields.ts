@@ -130,6 +130,9 @@ function expandCall(field: SelectField, call: Call, columns: readonly NamedColum
   const wanted = columns.filter(
     ({ name, kind, isUncalled }) => !isUncalled && types.includes(kind) && (regex === null || regex.test(name)),
   );
+  if (inner.name === "distinct" && wanted.length > 1) {
+    throw new TsdbError("bad_query", "aggregate function distinct() cannot be combined with other functions or fields");
+  }
   return wanted.map((column) => ({
     expression: replaceInnermost(call, refTo(column)),
     alias: `${fieldName(field)}_${quoted(column.name)}`,

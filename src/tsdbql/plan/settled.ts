@@ -1,5 +1,5 @@
-// Conditions of v3 on the columns of one source: a comparison with a column that is not there is false, a boolean field alone is a
-// condition, and `::tag` and `::field` are ignored. In 1.x such a column is a tag without a value.
+// Conditions of v3 on the columns of one source: a comparison with a column that is not there is false, and so is one between two tags;
+// a boolean field alone is a condition, and `::tag` and `::field` are ignored. In 1.x an absent column is a tag without a value.
 import { TsdbError } from "../../model/errors.ts";
 import type { Expression } from "../parse/ast.ts";
 import { mapLeaves } from "../parse/map-leaves.ts";
@@ -22,7 +22,10 @@ export function settledCondition(condition: Expression, schema: Schema): Express
     }
     case "binary": {
       const { operator, left, right } = condition;
-      if (operator !== "AND" && operator !== "OR") return hasAbsent(condition, schema) ? FALSE : mapLeaves(condition, withoutKind);
+      if (operator !== "AND" && operator !== "OR") {
+        const isNever = hasAbsent(condition, schema) || (isTag(left, schema) && isTag(right, schema));
+        return isNever ? FALSE : mapLeaves(condition, withoutKind);
+      }
       return { ...condition, left: settledCondition(left, schema), right: settledCondition(right, schema) };
     }
     default:
@@ -32,6 +35,11 @@ export function settledCondition(condition: Expression, schema: Schema): Express
 
 function withoutKind(leaf: Expression): Expression {
   return leaf.kind === "ref" && (leaf.cast === "tag" || leaf.cast === "field") ? { ...leaf, cast: null } : leaf;
+}
+
+function isTag(expression: Expression, schema: Schema): boolean {
+  if (expression.kind === "paren") return isTag(expression.inner, schema);
+  return expression.kind === "ref" && schema.tags.has(expression.name);
 }
 
 function isAbsent(name: string, { fields, tags }: Schema): boolean {
