@@ -230,3 +230,11 @@ test("pivot names columns by times with nine digits", () => {
   expect(pivoted('["_time"]')[0]).toBe(",result,table,h,2024-03-05T10:03:00.500000000Z,2024-03-05T10:03:00.000000000Z");
   expect(pivoted('["i", "_time"]')[0]).toBe(",result,table,h,1_2024-03-05T10:03:00.500000000Z,2_2024-03-05T10:03:00.000000000Z");
 });
+
+test("system.time() is the clock's time, whatever now() is", () => {
+  const script = 'import "array"\nimport "system"\noption now = () => 2020-01-01T00:00:00Z\n';
+  expect(answer(`${script}array.from(rows: [{a: system.time() > 2024-01-01T00:00:00Z, b: now()}])`)).toEqual([
+    ",result,table,a,b",
+    ",,0,true,2020-01-01T00:00:00Z",
+  ]);
+});

@@ -1,6 +1,7 @@
 // Package `experimental/prometheus`: metrics of services, and quantiles of their histograms.
 import { FluxColumn } from "../../tables/column.ts";
 import { FluxTable, GroupKey, type KeyColumn } from "../../tables/table.ts";
+import { systemTime } from "../../values/system-time.ts";
 import { Time } from "../../values/value.ts";
 import type { LibraryPackage, NativeBody } from "../native-call.ts";
 import { askHttp, NO_BODY, urlWith } from "../network/http-call.ts";
@@ -29,7 +30,10 @@ const scrape: NativeBody = (call) => {
   const headers = [["Accept", "text/plain;version=0.0.4"]] as const;
   const { body } = askHttp(call, { method: "GET", url, headers, body: NO_BODY.bytes, timeoutMs: 0, isInsecure: false });
   const metrics = parseExposition(new TextDecoder("utf-8", { ignoreBOM: false }).decode(body));
-  return streamOf(call, [], (_, run) => metrics.map((metric) => tableOf(metric, call.string("url"), run.nowTime)));
+  return streamOf(call, [], () => {
+    const now = systemTime();
+    return metrics.map((metric) => tableOf(metric, call.string("url"), now));
+  });
 };
 
 export const PROMETHEUS: LibraryPackage = {

@@ -1,4 +1,5 @@
 // Small packages: options that others read, and compositions of a few functions.
+import { systemTime } from "../../values/system-time.ts";
 import { FluxRecord, Time } from "../../values/value.ts";
 import { timeOf } from "../date/date.ts";
 import type { LibraryPackage } from "../native-call.ts";
@@ -22,7 +23,7 @@ export const SYSTEM: LibraryPackage = {
   path: "system",
   name: "system",
   source: "builtin time : () => time",
-  natives: { time: (call) => call.run.now },
+  natives: { time: systemTime },
 };
 const NEVER = new Time(0n);
 
