@@ -64,6 +64,15 @@ const RETRY_MS = 1000;
 /** Another attempt fails too, until the script or the resource is changed. */
 const UNRECOVERABLE = /could not find bucket|no such (?:user|organization)/;
 
+/** Errors of tables, which come when results are read; others come when the script is evaluated. */
+const LATE =
+  /^(?:runtime error|partial write|unsupported (?:input|aggregate)|cannot represent the type|error in csv\.from\(\)|(?:GET|POST) ")/;
+
+/** What the log of a run says of its error. */
+export function failureText(error: string): string {
+  return `${LATE.test(error) ? "could not execute task run" : "error exhausting result iterator"}: ${error}`;
+}
+
 /** A run in progress. */
 export class TaskExecution {
   private readonly ending = new AbortController();
@@ -115,7 +124,7 @@ export class TaskExecution {
       if (this.wasCanceled) return this.canceled();
       if (this.ending.signal.aborted) return null;
       if (error === null) return this.ended("success", []);
-      const text = `${/^runtime error/.test(error) ? "could not execute task run" : "error exhausting result iterator"}: ${error}`;
+      const text = failureText(error);
       if (UNRECOVERABLE.test(error)) {
         return this.ended("failed", [text, `Task encountered unrecoverable error, requires admin action: ${text}`]);
       }

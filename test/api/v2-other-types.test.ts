@@ -158,3 +158,28 @@ test.each([
   expect(await statusAfter({ status: null })).toBe("inactive");
   expect(await statusAfter({ status: "" })).toBe("active");
 });
+
+test("a task that can never run is none", async () => {
+  const flux = (cron: string) => `option task = {name: "a", cron: "${cron}"}\nbuckets()`;
+  const never = ["0 0 30 2 *", "0 0 31 4,6,9,11 *", "0 0 0 29 2 * 2021"];
+  for (const cron of never) {
+    const { status, body } = await send("POST", "/api/v2/tasks", { flux: flux(cron) });
+    expect([status, body.message]).toEqual([400, "failed to create task: could not fulfil schedule due to year"]);
+  }
+  const made = await send("POST", "/api/v2/tasks", { flux: flux("0 0 29 2 *") });
+  expect(made.status).toBe(201);
+  const { status, body } = await send("PATCH", `/api/v2/tasks/${made.body.id}`, { cron: never[0] });
+  expect([status, body.message]).toEqual([400, "failed to update task: could not fulfil schedule due to year"]);
+});
+
+test("broken patterns are told where scripts are given", async () => {
+  const text = 'from(bucket: "b") |> range(start: -1h) |> filter(fn: (r) => r._measurement =~ /[/ and r._field == "f")';
+  const task = await send("POST", "/api/v2/tasks", { flux: `option task = {name: "a", every: 1h}\n${text}` });
+  expect([task.status, task.body.message]).toEqual([
+    400,
+    expect.stringMatching(/^invalid options: loc 2:\d+-2:\d+: regex parse error: \[/),
+  ]);
+  const check = await send("POST", CHECKS, { ...CHECK, name: "broken", query: { text } });
+  const told = /^Could not create task from check: loc 1:\d+-1:\d+: regex parse error: \[/;
+  expect([check.status, check.body.message]).toEqual([400, expect.stringMatching(told)]);
+});

@@ -6,6 +6,7 @@ import type { File } from "../../flux/parse/ast.ts";
 import { NOWHERE } from "../../flux/parse/ast.ts";
 import { placeText, type SyntaxProblem, syntaxProblems, treeProblems } from "../../flux/parse/check.ts";
 import { parseFile } from "../../flux/parse/parser.ts";
+import { regexpError } from "../../flux/values/regexp.ts";
 import { TsdbError } from "../../model/errors.ts";
 
 /** A string literal of exactly this text. */
@@ -81,7 +82,7 @@ function refuse(problems: readonly SyntaxProblem[]): void {
 /** The tree with its syntax errors. @throws TsdbError bad_request for a text that is nested too deep */
 export function treeOf(text: string): File {
   try {
-    return parseFile(text);
+    return parseFile(text, regexpError);
   } catch (error) {
     if (error instanceof RangeError) throw new TsdbError("bad_request", "the script is nested too deep");
     throw error;

@@ -1,3 +1,4 @@
+// The time of the clock, for what asks for it.
 import { Time } from "./value.ts";
 
 /** What the clock shows while the script runs; `now()` is one time for the whole script, and a task's is the time it was due. */

@@ -126,6 +126,9 @@ describe("the options of a script, as release 2.8.0 answers", () => {
     expect(() => readTaskOptions(`option task = {name: "a", every: 1h}\nx = (`)).toThrow("invalid options: loc ");
     const rest = "loc 2:1-2:2: invalid statement @2:1-2:2: )";
     expect(() => readTaskOptions(`option task = {name: "a", every: 1h}\n)`)).toThrow(new Error(`invalid options: ${rest}`));
+    const broken = `option task = {name: "a", every: 1h}\nx = /[/`;
+    expect(() => readTaskOptions(broken)).toThrow("invalid options: loc 2:5-2:8: regex parse error: [");
+    expect(readTaskOptions(broken, true)).toMatchObject({ name: "a" });
     expect(() => read("1")).toThrow(new Error('invalid options: task option expected to be object literal, but found "ObjectExpression"'));
     expect(read(`{other with name: "a", every: 1h}`)).toMatchObject({ name: "a", every: "1h" });
     expect(() => read(`{other with name: "a"}`)).toThrow("missing required option: cron or every");

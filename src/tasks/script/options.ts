@@ -3,6 +3,7 @@ import type { Expression, ObjectExpression, OptionStatement, Property } from "..
 import { placeText, treeProblems } from "../../flux/parse/check.ts";
 import { parseFile } from "../../flux/parse/parser.ts";
 import { type DurationPart, durationOf, isZero, lengthNs, negated, overlongPart, SECOND_NS } from "../../flux/values/duration.ts";
+import { regexpError } from "../../flux/values/regexp.ts";
 import { Duration } from "../../flux/values/value.ts";
 import { near, TsdbError } from "../../model/errors.ts";
 import { cronSchedule, everySchedule, periodProblem, type TaskSchedule } from "./schedule.ts";
@@ -29,13 +30,13 @@ export interface TaskOptions {
 
 /** @param isKept of a task that there is: it may have a pattern that new ones may not @throws TsdbError bad_request */
 export function readTaskOptions(flux: string, isKept = false): TaskOptions {
-  return optionsOf(taskRecord(flux), flux, isKept);
+  return optionsOf(taskRecord(flux, isKept), flux, isKept);
 }
 
-/** The record of the script's `option task`. Incomplete expressions
- *  elsewhere pass: the runs fail. @throws TsdbError bad_request: a syntax error, no such option, or several */
-export function taskRecord(flux: string): ObjectExpression {
-  const file = parseFile(flux);
+/** The record of the script's `option task`. Incomplete expressions elsewhere pass, and broken patterns of a task that there is: the runs
+ *  fail. @throws TsdbError bad_request: a syntax error, no such option, or several */
+export function taskRecord(flux: string, isKept = false): ObjectExpression {
+  const file = parseFile(flux, isKept ? undefined : regexpError);
   const [problem] = treeProblems(file);
   if (problem !== undefined) throw invalid(`loc ${placeText(problem.location)}: ${near(problem.message, SHOWN_MAX)}`);
   const found = file.body.filter((statement) => statement.type === "OptionStatement").filter(isTask);

@@ -77,7 +77,7 @@ export const taskRoutes = (services: V2Services): V2Routes => {
       if (givenOrg === null && org === "") throw new TsdbError("bad_request", `${DECODING}missing orgID and org`);
       const wanted = status === "" ? "active" : readStatus(status);
       const organization = organizationOf(services, givenOrg, org);
-      const script = scriptOf(flux);
+      const script = newScriptOf(services, flux, "failed to create task: ");
       principal.require({ action: "write", type: "tasks", orgID: organization.id });
       const owner = { orgID: organization.id, ownerID: principal.userID };
       const task = await line().tasks.create({ ...script, ...owner, kind: "task", description, status: wanted });
@@ -89,7 +89,7 @@ export const taskRoutes = (services: V2Services): V2Routes => {
       const patch = readPatch(await bodies.read(TaskPatchBody, call.request, DECODING));
       const task = headed("failed to update task: ", () => line().tasks.get(id));
       requirePatch(call.principal, task);
-      const changes = headed("failed to update task: ", () => changesOf(task, patch));
+      const changes = headed("failed to update task: ", () => changesOf(services, task, patch));
       return json(200, shownTask(services, await line().tasks.update(id, changes)));
     })
     .delete(ITEM, async (call) => {
@@ -113,9 +113,16 @@ function requirePatch(principal: Principal, task: Task): void {
 }
 
 /** What a task keeps of its script. @throws TsdbError bad_request */
-export function scriptOf(flux: string): TaskScript {
-  const { name, every, cron, offset } = readTaskOptions(flux);
+export function scriptOf(flux: string, options = readTaskOptions(flux)): TaskScript {
+  const { name, every, cron, offset } = options;
   return { flux, name, every, cron, offset };
+}
+
+/** The same of a script that is given now: its schedule has a time to come. @param head of that message @throws TsdbError bad_request */
+function newScriptOf(services: V2Services, flux: string, head = ""): TaskScript {
+  const options = readTaskOptions(flux);
+  if (options.schedule.next(services.clockMs()) !== null) return scriptOf(flux, options);
+  throw new TsdbError("bad_request", `${head}could not fulfil schedule due to year`);
 }
 
 interface Patch {
@@ -160,10 +167,10 @@ function checkOffset(text: string): void {
 }
 
 /** @throws TsdbError bad_request */
-function changesOf(task: Task, { flux, options, ...rest }: Patch): TaskChanges {
-  if (Object.keys(options).length === 0) return flux === undefined ? rest : { ...rest, ...scriptOf(flux) };
+function changesOf(services: V2Services, task: Task, { flux, options, ...rest }: Patch): TaskChanges {
+  if (Object.keys(options).length === 0) return flux === undefined ? rest : { ...rest, ...newScriptOf(services, flux) };
   // an empty script is as absent where there are options
-  return { ...rest, ...scriptOf(rewriteTaskOptions(flux || task.flux, options)) };
+  return { ...rest, ...newScriptOf(services, rewriteTaskOptions(flux || task.flux, options)) };
 }
 
 /** @throws TsdbError bad_request */

@@ -1,4 +1,5 @@
 // Points as line protocol. Values that cannot be stored are left out: nulls, NaN, infinities, empty tags.
+import { FluxError } from "../../values/flux-error.ts";
 import { floatText } from "../../values/text.ts";
 import { Duration, Time, UInt, type Value } from "../../values/value.ts";
 
@@ -12,12 +13,15 @@ export class LineWriter {
   /** Characters so far. */
   length = 0;
 
+  /** @throws FluxError: a field without a name */
   append(measurement: Value, tags: Iterable<readonly [string, Value]>, fields: Iterable<readonly [string, Value]>, ns: bigint): void {
     const written: string[] = [];
     for (const [key, value] of fields) {
       const text = fieldText(value);
+      if (text === null) continue;
+      if (key === "") throw new FluxError("all fields must have non-empty names");
       const name = escaped(key, NAME);
-      if (text !== null && name !== "") written.push(`${name}=${text}`);
+      if (name !== "") written.push(`${name}=${text}`);
     }
     let line = typeof measurement === "string" ? escaped(measurement, MEASUREMENT) : "";
     if (written.length === 0 || line === "") return;

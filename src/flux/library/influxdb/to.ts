@@ -126,10 +126,10 @@ export const to: NativeBody = (call) => {
   // columns that make fields are no tags
   const used = fieldFn === null ? new Set(["_field", "_value"]) : membersOf(fieldFn);
   const prepare = (table: FluxTable): RowWriter => {
+    const measurement = stringColumn(table, measurementLabel);
     const times = table.column(timeLabel);
     if (times === undefined) throw new FluxError("no time column detected");
     if (times.type !== "time") throw new FluxError(`column ${timeLabel} of type ${times.type} is not of type time`);
-    const measurement = stringColumn(table, measurementLabel);
     const isTag = ({ label, type }: FluxColumn) =>
       tagLabels === null ? type === "string" && !used.has(label) && label !== measurementLabel : tagLabels.includes(label);
     const tags = table.columns.filter(isTag);
