@@ -256,3 +256,15 @@ test("sources of one template are one; an action needs a kind", async () => {
     expect(body.message).toBe(`invalid kind for actions[0] "skipResource": ${reason}`);
   }
 });
+
+test("a plan lists what stays, comes and goes by its name", async () => {
+  const { stackID } = (await apply(of([object("Bucket", "aa", {}), object("Bucket", "cc", {})]))).body;
+  const { diff } = (await apply({ stackID, dryRun: true, ...of([object("Bucket", "bb", {}), object("Bucket", "cc", {})]) })).body;
+  const listed = diff.buckets.map((each: { templateMetaName: string; stateStatus: string }) => [each.templateMetaName, each.stateStatus]);
+  expect(listed).toEqual([
+    ["aa", "remove"],
+    ["bb", "new"],
+    ["cc", "exists"],
+  ]);
+  await remove(stackID);
+});

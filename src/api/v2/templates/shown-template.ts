@@ -57,7 +57,7 @@ export function* shownSteps(adapters: Adapters | null, plan: TemplatePlan, optio
   const placeOf = ({ id, isOwn }: PlannedResource) => ({
     ...{ orgID: plan.orgID, idOf, resourceOf, id, isOwn: isOwn || options.isApplied, isApplied: options.isApplied },
   });
-  const diff = lists(DIFF_LISTS);
+  const diff = lists<NamedChange>(DIFF_LISTS);
   const summary = lists(SUMMARY_LISTS);
   const labelOf = (metaName: string) => {
     const label = found.get(`Label ${metaName}`);
@@ -83,6 +83,8 @@ export function* shownSteps(adapters: Adapters | null, plan: TemplatePlan, optio
     const head = { id: idNumber(id), stateStatus: "remove", templateMetaName, kind };
     diff[DIFF_LISTS[category]]!.push({ ...head, new: shownRemoved(plan, category, item), old });
   }
+  // resources are in the order of their names, so what goes has to find its place
+  if (plan.removals.length > 0) for (const list of Object.values(diff)) list.sort(byMetaName);
   const mappings = [...plan.mappings].sort(byResource);
   return {
     ...{ sources, stackID },
@@ -93,6 +95,15 @@ export function* shownSteps(adapters: Adapters | null, plan: TemplatePlan, optio
       ...{ missingEnvRefs, missingSecrets },
     },
   };
+}
+
+interface NamedChange extends Readonly<Record<string, unknown>> {
+  readonly templateMetaName: string;
+}
+
+function byMetaName({ templateMetaName: a }: NamedChange, { templateMetaName: b }: NamedChange): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 const NO_RULES = { messageTemplate: "", statusRules: [], tagRules: [] };
@@ -135,7 +146,7 @@ function shownOld(category: Category, old: object | null): { readonly old?: obje
   return category === "Variable" && old === null ? {} : { old };
 }
 
-function lists(names: Readonly<Record<Category, string>>): Record<string, object[]> {
+function lists<T extends object>(names: Readonly<Record<Category, string>>): Record<string, T[]> {
   return Object.fromEntries(Object.values(names).map((name) => [name, []]));
 }
 
