@@ -138,6 +138,15 @@ const STATISTICS: readonly SqlCase[] = [
     [[null, null, null, 2n, null]],
   ],
   ["SELECT corr(y, x), covar_pop(y, x), regr_r2(y, x) FROM (VALUES (1.0, 5.0), (2.0, 5.0)) AS v(x, y)", [[null, 0, null]]],
+  // a value that is not finite, or whose square is not
+  [
+    "SELECT corr(y, x), regr_slope(y, x), regr_intercept(y, x), regr_r2(y, x), regr_sxx(y, x), regr_sxy(x, y), regr_count(y, x) FROM (VALUES (1.0, 2.0, 1), (1.0 / 0.0, 3.0, 2), (2.0, 4.0, 3)) AS v(x, y, n)",
+    [[Number.NaN, Number.NaN, Number.NaN, Number.NaN, Number.NaN, Number.NaN, 3n]],
+  ],
+  [
+    "SELECT corr(y, x) FILTER (WHERE n <> 2), regr_slope(n, y), corr(x * 1e200, y) FILTER (WHERE n <> 2), corr(n, 0.0 / 0.0) FROM (VALUES (1.0, 2.0, 1), (1.0 / 0.0, 3.0, 2), (2.0, 4.0, 3)) AS v(x, y, n)",
+    [[1, 1, Number.NaN, Number.NaN]],
+  ],
   // of one row
   [
     "SELECT stddev(temp), stddev_pop(temp), var(temp), var_pop(temp), corr(temp, hum), covar_samp(temp, hum) FROM home WHERE co = 26",

@@ -257,6 +257,9 @@ const LISTS: readonly string[] = [
 const AGGREGATES: readonly string[] = [
   "CREATE MACRO __defined(x) AS CASE WHEN NOT isnan(x) THEN x END",
   "CREATE MACRO __finite(x) AS x % 'inf'::DOUBLE",
+  // of larger values the squares, and sums of them, are infinite
+  `CREATE MACRO __finite_pair(y, x) AS
+     CASE WHEN y IS NOT NULL AND x IS NOT NULL THEN abs(CAST(y AS DOUBLE)) < 1e150 AND abs(CAST(x AS DOUBLE)) < 1e150 END`,
   "CREATE MACRO __middle(pair) AS (CAST(pair[1] AS HUGEINT) + pair[2]) // 2",
   `CREATE MACRO __whole_signed(x) AS
      CASE WHEN x >= 9223372036854775807e0 THEN 9223372036854775807

@@ -18,15 +18,10 @@ import { argumentCount, expectArguments, isNotNull, planError, type Rule, type R
 import { implicitText } from "../values/cast.ts";
 import { listMembers } from "../values/constant.ts";
 import { dependsOnNan, negative, withLeastNan } from "../values/least-nan.ts";
-import { isVolatile } from "../volatile.ts";
-import { conjunction, someNode } from "../walk.ts";
+import { conjunction } from "../walk.ts";
 import { subscript } from "./array-function.ts";
+import { aggregate, PAIR_RULES, standsOnce } from "./pair-function.ts";
 import { rewriteSelector } from "./selector.ts";
-
-/** The call with another name or other arguments; keeps FILTER, DISTINCT and ORDER BY. */
-function aggregate(node: FunctionCall, name: string, children: Expression[] = node.children): FunctionCall {
-  return { ...node, function_name: name, children };
-}
 
 function withoutOrder(node: FunctionCall): FunctionCall {
   return { ...node, order_bys: { ...node.order_bys, orders: [] } };
@@ -93,16 +88,6 @@ function nthValue({ node, args }: RuleInput): Typed {
   const [value, place] = args;
   if (value === undefined || place === undefined || args.length > 2) throw argumentCount("nth_value", "2", args.length);
   return withClock({ node: subscript(aggregate(node, "list", [wide(value)]), wide(place)), kind: value.kind, ...sameType(value) }, [value]);
-}
-
-/** NaN in DuckDB for constant values is NULL in the dialect. */
-function whereDefined(node: FunctionCall): Typed {
-  return { node: call("__defined", [node]), kind: "float" };
-}
-
-function squaredCorrelation({ node }: RuleInput): Typed {
-  const varies = operator("<>", aggregate(node, "regr_syy"), castTo(integerConstant(0), "DOUBLE"));
-  return { node: whenThen([[varies, call("__defined", [node])]]), kind: "float" };
 }
 
 function arrayAgg({ node, args }: RuleInput): Typed {
@@ -255,14 +240,11 @@ function extreme(opposite: "max" | "min"): Rule {
   };
 }
 
-const standsOnce = (node: Expression) => node.class === "SUBQUERY" || isVolatile(node);
-
-/** Variances of floats as covariances with themselves, which may exceed a float's range: then they are NaN, where DuckDB's fail. What is
- *  another value each time, or a statement of its own that would be run twice as often at each depth, stands once. */
+/** Variances of floats as covariances with themselves, which may exceed a float's range: then they are NaN, where DuckDB's fail. */
 function variance(covariance: "covar_pop" | "covar_samp", isRoot = false): Rule {
   return ({ node, args }) => {
     const [value] = args;
-    if (args.length !== 1 || value!.kind !== "float" || someNode(value!.node, standsOnce)) return null;
+    if (args.length !== 1 || value!.kind !== "float" || standsOnce(value!.node)) return null;
     const x = castTo(value!.node, "DOUBLE");
     const finite = call("__finite", [aggregate(node, covariance, [x, x])]);
     return { node: isRoot ? call("sqrt", [finite]) : finite, kind: "float" };
@@ -281,7 +263,6 @@ export const AGGREGATE_RULES: Rules = {
   approx_percentile_cont_with_weight: weightedPercentile,
   array_agg: arrayAgg,
   avg: average,
-  corr: ({ node }) => whereDefined(node),
   count,
   first_value: end("first"),
   last_value: end("last"),
@@ -291,10 +272,8 @@ export const AGGREGATE_RULES: Rules = {
   min: extreme("max"),
   nth_value: nthValue,
   percentile_cont: exactPercentile,
+  ...PAIR_RULES,
   regr_count: unsigned,
-  regr_intercept: ({ node }) => whereDefined(node),
-  regr_r2: squaredCorrelation,
-  regr_slope: ({ node }) => whereDefined(node),
   selector_first: selector,
   selector_last: selector,
   selector_max: selector,
