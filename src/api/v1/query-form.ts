@@ -1,5 +1,5 @@
 // Parses the parameters of a /query request in all forms that v1 clients use: query string, form, JSON, or the statements' text as the
-// whole body. The body takes precedence over the query string.
+// whole body. The body takes precedence over the query string, unless it is text.
 import { near, TsdbError } from "../../model/errors.ts";
 import { decodeUtf8 } from "../../model/query/query-params.ts";
 import type { BodyReader } from "../request/body.ts";
@@ -24,20 +24,30 @@ export async function readQueryForm({ request, target }: Pick<AnyCall, "request"
   const contentType = request.headers.get("content-type") ?? "";
   const bytes = await reader.readWhole(request);
   if (bytes.byteLength === 0) return fromUrl;
-  return { ...fromUrl, ...(await readBody(bytes, contentType)) };
+  const fromBody = await readBody(bytes, contentType);
+  // statements of the query string count before a body that is text
+  return isText(contentType) ? { ...fromBody, ...fromUrl } : { ...fromUrl, ...fromBody };
 }
 
 async function readBody(bytes: Uint8Array, contentType: string): Promise<QueryForm> {
-  const type = contentType.split(";")[0]!.trim().toLowerCase();
+  const type = typeOf(contentType);
   if (type === "multipart/form-data") return readMultipart(bytes, contentType);
   const isForm = type === "application/x-www-form-urlencoded";
   const isJson = type === "application/json" || /^application\/[\w.-]+\+json$/.test(type);
   // other bodies are ignored, as in 1.x
-  if (!isForm && !isJson && !TEXT_TYPES.has(type)) return {};
+  if (!isForm && !isJson && !isText(contentType)) return {};
   const text = decodeUtf8(bytes, "body content is not valid utf8");
   if (isForm) return readPairs(text, "the form");
   if (isJson) return readJsonForm(text);
   return text.trim() === "" ? {} : { q: text };
+}
+
+function typeOf(contentType: string): string {
+  return contentType.split(";")[0]!.trim().toLowerCase();
+}
+
+function isText(contentType: string): boolean {
+  return TEXT_TYPES.has(typeOf(contentType));
 }
 
 /** `name=value` pairs; the first of repeated names counts. @throws TsdbError bad_request */

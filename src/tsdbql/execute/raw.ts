@@ -46,8 +46,9 @@ export async function* rawBlocks(run: SelectContext, plan: RunPlan, name: string
   }
 }
 
-function isOverSelect({ sources, columns }: RunPlan): boolean {
-  return sources.some(({ kind }) => kind === "select") && columns.some(({ kind }) => kind !== null);
+/** In 1.x the tags of a subquery make rows, also those that it does not show. */
+function isOverSelect({ checked, sources, columns }: RunPlan): boolean {
+  return !checked.isTable && sources.some(({ kind }) => kind === "select") && columns.some(({ kind }) => kind !== null);
 }
 
 /** The blocks of row sets after LIMIT and OFFSET per series. */

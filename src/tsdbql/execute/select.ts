@@ -4,7 +4,7 @@ import type { Turns } from "../../model/turns.ts";
 import { checkType } from "../functions/operator.ts";
 import { REDUCERS } from "../functions/reducers.ts";
 import { TRANSFORMS } from "../functions/transforms.ts";
-import { isRenamedTag, type PlannedCall, type TableSource } from "../plan/select.ts";
+import { isRenamedTag, type PlannedCall, shownTagsIn, type TableSource } from "../plan/select.ts";
 import { settledCondition } from "../plan/settled.ts";
 import { planWhere } from "../plan/where.ts";
 import { aggregateBlocks } from "./aggregate/aggregate.ts";
@@ -72,7 +72,8 @@ export class SelectRun implements SelectContext {
     const rows = new SubqueryRows(inner, groupBy, this.memory);
     for await (const block of this.blocks(inner, name, { range, groupBy })) rows.add(block);
     const { condition } = plan.checked;
-    const settled = condition !== null && this.isTable ? settledCondition(condition, inner.schema) : condition;
+    const tags = inner.schema.tags.union(shownTagsIn([{ kind: "select", plan: inner }]));
+    const settled = condition !== null && this.isTable ? settledCondition(condition, inner.schema, tags) : condition;
     return this.turns.run(rows.finish(request, plan.calls.length === 0 && !this.isTable, settled));
   }
 }

@@ -97,7 +97,8 @@ export function planSelect<T>(checked: CheckedSelect, resolve: (measurement: Mea
     source.kind === "measurement" ? resolve(source) : [{ kind: "select", plan: planSelect(source.select, resolve) }],
   );
   const schemas = sources.map((source) => (source.kind === "table" ? source.schema : source.plan.schema));
-  const { fields, dimensions } = expand(checked, schemas, checked.isTable ? new Set(sources.flatMap(shownTagsOf)) : NO_TAGS);
+  const innerTags = checked.isTable ? shownTagsIn(sources) : NO_TAGS;
+  const { fields, dimensions } = expand(checked, schemas, innerTags);
   if (checked.isTable && fields.length === 0) checkWithoutFields(checked);
   const isTag = (field: SelectField): field is SelectField & { readonly expression: VarRef } =>
     field.expression.kind === "ref" &&
@@ -119,7 +120,7 @@ export function planSelect<T>(checked: CheckedSelect, resolve: (measurement: Mea
     return {
       ...{ name: names[i]!, expression, type },
       ...{ isTag: isTag(field), isPlain: isTag(field) && checked.isTable && !isInAll(field.expression.name, shownSources) },
-      isOfTag: checked.isTable && type === "string" && symbols.isOfTag(expression),
+      isOfTag: checked.isTable && type === "string" && symbols.isOfTag(expression, innerTags),
       ...{ isTargetTag, mark: type === null ? null : marks.of(expression) },
     };
   });
@@ -156,6 +157,11 @@ export function fieldsAmong(names: readonly string[], sources: readonly PlannedS
 const NO_TAGS: ReadonlySet<string> = new Set();
 
 /** The names by which an inner statement shows tags, also those of statements within it. */
+/** The tags that inner statements show. */
+export function shownTagsIn(sources: readonly PlannedSource<unknown>[]): ReadonlySet<string> {
+  return new Set(sources.flatMap(shownTagsOf));
+}
+
 function shownTagsOf(source: PlannedSource<unknown>): string[] {
   return source.kind === "table" ? [] : source.plan.outputs.flatMap(({ name, isTag, mark }) => (isTag || mark === "tag" ? name : []));
 }
@@ -239,11 +245,12 @@ class SymbolTable {
     private readonly dimensions: readonly string[],
   ) {}
 
-  /** True for a call of a tag. */
-  isOfTag(expression: Expression): boolean {
+  /** True for a call of a tag. @param innerTags that inner statements show */
+  isOfTag(expression: Expression, innerTags = NO_TAGS): boolean {
     if (expression.kind !== "call" || MATH_FUNCTIONS.has(expression.name)) return false;
     const [first] = expression.args;
-    return first?.kind === "ref" ? this.column(first).kind === "tag" : first !== undefined && this.isOfTag(first);
+    if (first?.kind !== "ref") return first !== undefined && this.isOfTag(first, innerTags);
+    return this.column(first).kind === "tag" || innerTags.has(first.name);
   }
 
   /** In v3 a grouping tag has no values for calls, nor a type. */

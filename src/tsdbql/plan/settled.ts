@@ -8,11 +8,11 @@ import type { Schema } from "./types.ts";
 
 const FALSE: Expression = { kind: "boolean", value: false };
 
-/** @throws TsdbError bad_query for a column alone that is no boolean field */
-export function settledCondition(condition: Expression, schema: Schema): Expression {
+/** @param tags those of the source, and those that it shows @throws TsdbError bad_query for a column alone that is no boolean field */
+export function settledCondition(condition: Expression, schema: Schema, tags: ReadonlySet<string> = schema.tags): Expression {
   switch (condition.kind) {
     case "paren":
-      return settledCondition(condition.inner, schema);
+      return settledCondition(condition.inner, schema, tags);
     case "ref": {
       if (isAbsent(condition.name, schema)) return FALSE;
       if (schema.fields.get(condition.name) === "boolean") {
@@ -23,10 +23,10 @@ export function settledCondition(condition: Expression, schema: Schema): Express
     case "binary": {
       const { operator, left, right } = condition;
       if (operator !== "AND" && operator !== "OR") {
-        const isNever = hasAbsent(condition, schema) || (isTag(left, schema) && isTag(right, schema));
+        const isNever = hasAbsent(condition, schema) || (isTag(left, tags) && isTag(right, tags));
         return isNever ? FALSE : mapLeaves(condition, withoutKind);
       }
-      return { ...condition, left: settledCondition(left, schema), right: settledCondition(right, schema) };
+      return { ...condition, left: settledCondition(left, schema, tags), right: settledCondition(right, schema, tags) };
     }
     default:
       return condition;
@@ -37,9 +37,9 @@ function withoutKind(leaf: Expression): Expression {
   return leaf.kind === "ref" && (leaf.cast === "tag" || leaf.cast === "field") ? { ...leaf, cast: null } : leaf;
 }
 
-function isTag(expression: Expression, schema: Schema): boolean {
-  if (expression.kind === "paren") return isTag(expression.inner, schema);
-  return expression.kind === "ref" && schema.tags.has(expression.name);
+function isTag(expression: Expression, tags: ReadonlySet<string>): boolean {
+  if (expression.kind === "paren") return isTag(expression.inner, tags);
+  return expression.kind === "ref" && tags.has(expression.name);
 }
 
 function isAbsent(name: string, { fields, tags }: Schema): boolean {

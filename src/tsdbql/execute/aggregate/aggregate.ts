@@ -43,11 +43,12 @@ export async function* aggregateBlocks(
   }
 }
 
-/** Tags of a measurement are not points, but the columns of a subquery are; in v3 they are beside fields. */
+/** Tags of a measurement are not points, but those of a subquery are; in v3 they are beside fields. */
 function hasPoints(call: PlannedCall, plan: RunPlan): boolean {
   const { kind } = columnOf(call);
-  if (kind !== "tag" || plan.sources.some((source) => source.kind === "select")) return kind !== null;
-  return plan.checked.isTable && call.type !== null && hasFields(plan);
+  const { isTable } = plan.checked;
+  if (kind !== "tag" || (!isTable && plan.sources.some((source) => source.kind === "select"))) return kind !== null;
+  return isTable && call.type !== null && hasFields(plan);
 }
 
 class GroupBlocks {
