@@ -1,7 +1,7 @@
 // Rows of many tables, split together and table by table: the same groups.
 import { expect, test } from "bun:test";
+import { groupTables } from "../../src/flux/library/group-tables.ts";
 import { inOneTable } from "../../src/flux/library/merge-tables.ts";
-import { groupTables } from "../../src/flux/library/universe/shape.ts";
 import { FluxColumn } from "../../src/flux/tables/column.ts";
 import { ColumnBuilder } from "../../src/flux/tables/column-builder.ts";
 import { drain, finished } from "../../src/flux/tables/stream.ts";

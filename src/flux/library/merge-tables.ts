@@ -21,46 +21,66 @@ export class TableMerge {
   private readonly parts = new Map<string, TableBuilder | FluxTable>();
   /** Numbers of keys when a table of the input ended. */
   private readonly ends: number[] = [];
+  /** Of the present table of the input. */
+  number = 0;
+  /** What has rows of it that are no piece yet. */
+  private readonly begun = new Set<TableBuilder>();
 
   constructor(private readonly collides: typeof collision = collision) {}
 
   builder(key: GroupKey): TableBuilder {
+    const made = this.found(key);
+    this.begun.add(made);
+    return made;
+  }
+
+  private found(key: GroupKey): TableBuilder {
     const found = this.parts.get(key.text);
     if (found instanceof TableBuilder) return found;
     const made = new TableBuilder(key);
     this.parts.set(key.text, made);
-    if (found !== undefined) this.appendRows(made, found, 0, found.rowCount);
+    if (found !== undefined) this.appendRows(made, found);
     return made;
   }
 
-  /** Rows [from, to) of the table. */
-  append(key: GroupKey, table: FluxTable, from = 0, to = table.rowCount): void {
-    const isWhole = from === 0 && to === table.rowCount;
-    if (isWhole && !this.parts.has(key.text)) this.parts.set(key.text, table.with(table.columns, key));
-    else this.appendRows(this.builder(key), table, from, to);
+  append(key: GroupKey, table: FluxTable): void {
+    this.appendNumbered(key, table.numbered(this.number));
+  }
+
+  /** @param table with numbers of its pieces */
+  appendNumbered(key: GroupKey, table: FluxTable): void {
+    if (this.parts.has(key.text)) this.appendRows(this.found(key), table);
+    else this.parts.set(key.text, table.with(table.columns, key));
   }
 
   /** The next rows are those of another table. */
   endTable(): void {
     if (this.parts.size > (this.ends.at(-1) ?? 0)) this.ends.push(this.parts.size);
+    for (const builder of this.begun) builder.endPiece(this.number);
+    this.begun.clear();
+    this.number++;
   }
 
-  private appendRows(builder: TableBuilder, table: FluxTable, from: number, to: number): void {
+  private appendRows(builder: TableBuilder, table: FluxTable): void {
     // what was merged before stays whole
     for (const { label, type } of table.columns) {
       const target = builder.find(label);
       if (target !== undefined && target.type !== type) throw this.collides(label, target.type, type);
     }
-    for (const column of table.columns) builder.column(column.label, column.type).appendColumn(column, from, to);
-    builder.rowCount += to - from;
+    for (const column of table.columns) builder.column(column.label, column.type).appendColumn(column, 0, table.rowCount);
+    const { pieceEnds, pieceNumbers, rowCount } = table;
+    for (const [i, number] of pieceNumbers.entries()) builder.endPiece(number, builder.rowCount + (pieceEnds[i] ?? rowCount));
+    builder.rowCount += rowCount;
     builder.fill();
-    builder.endPiece();
   }
 
   *tables(order: TableOrder = "keys"): Tables {
     const parts = [...this.parts.values()];
     const ordered = order === "keys" ? inKeyOrder(parts) : order === "arrival" ? parts : this.byFirstRows(parts);
-    for (const part of ordered) yield part instanceof TableBuilder ? part.build() : part;
+    for (const part of ordered) {
+      const table = part instanceof TableBuilder ? part.build() : part;
+      yield order === "first rows" ? table : table.withoutNumbers();
+    }
   }
 
   /** Keys that are new in one table are in their own order. */
@@ -84,15 +104,15 @@ export class TableMerge {
 export class PieceMerge extends TableMerge {
   private readonly ended = new Map<string, FluxTable[]>();
 
-  override append(key: GroupKey, table: FluxTable, from?: number, to?: number): void {
+  override appendNumbered(key: GroupKey, table: FluxTable): void {
     try {
-      super.append(key, table, from, to);
+      super.appendNumbered(key, table);
     } catch (error) {
       if (!(error instanceof CollisionError)) throw error;
       const ended = this.ended.get(key.text) ?? [];
       this.ended.set(key.text, ended);
       ended.push(this.taken(key));
-      super.append(key, table, from, to);
+      super.appendNumbered(key, table);
     }
   }
 

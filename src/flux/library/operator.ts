@@ -60,6 +60,9 @@ interface PlaceRules {
   readonly isResult?: () => boolean;
 }
 
+/** Of those that take whole tables: those that give the rows of each piece in a piece. */
+const KEEPING_PIECES: ReadonlySet<string> = new Set(["drop", "duplicate", "fill", "keep", "rename"]);
+
 /** A body whose errors say where the call stands, unless they come at the end of the stream. @param handsOn tables leave as they come */
 export function located({ site }: NativeCall, body: StreamBody, handsOn: boolean, rules: PlaceRules = {}): StreamBody {
   return site === null ? body : (inputs, run) => withPlace(body, inputs, run, { site, handsOn, ...rules });
@@ -110,6 +113,7 @@ export function streamOf(
     operation,
   );
   node.flow = flow;
+  node.keepsPieces = flow !== "tables" || KEEPING_PIECES.has(call.native);
   node.passesTables = passesTables;
   node.handsOn = handsOn;
   node.sortsTables = sortsTables;

@@ -17,7 +17,10 @@ export const sort: NativeBody = (call) => {
   const isDescending = call.bool("desc", false);
   const input = call.stream();
   const body = function* (tables: Tables, run: ScriptRun): Tables {
-    const wanted = operation.isLimited && operation.rowsWanted > 0 && node.readers === 1 && run.pushesDown;
+    const isOneStep = operation.isLimited && node.readers === 1;
+    // the first rows of each table as tables began
+    if (isOneStep) input.orderByRows();
+    const wanted = isOneStep && operation.rowsWanted > 0 && run.pushesDown;
     if (wanted) yield* firstTables(input, tables, { labels, isDescending, count: operation.rowsWanted }, run);
     // the first rows alone are found in another way
     else yield* eachTable(tables, (table) => sortedTables(operation.isLimited ? table.inOnePiece() : table, labels, isDescending));
@@ -71,7 +74,9 @@ export function* sortedInSteps(
   count = table.rowCount,
 ): Generator<null, FluxTable, void> {
   const columns = sortColumns(table, labels);
-  const order = columns.length === 0 ? null : yield* rowOrder(columns, table.rowCount, isDescending, table.pieceEnds);
+  // pieces are merged by any columns, also by none
+  const isMerged = columns.length > 0 || table.pieceEnds.length > 1;
+  const order = !isMerged ? null : yield* rowOrder(columns, table.rowCount, isDescending, table.pieceEnds);
   return order === null ? table.slice(0, Math.min(count, table.rowCount)) : table.take(order.subarray(0, count));
 }
 

@@ -72,7 +72,8 @@ export function* rowOrder(
   for (let row = 0; row < rowCount; row++) rows[row] = row;
   if (pieceEnds.length > 1) {
     for (const [i, end] of pieceEnds.entries()) {
-      for (const _ of sortInSteps(rows.subarray(pieceEnds[i - 1] ?? 0, end), compare)) yield null;
+      const from = pieceEnds[i - 1] ?? 0;
+      if (end - from > 1) for (const _ of sortInSteps(rows.subarray(from, end), compare)) yield null;
     }
     return mergedPieces(rows, pieceEnds, compareCells);
   }

@@ -47,6 +47,8 @@ export class StreamNode extends TableStream {
    *  not show the order of first rows. */
   order: TableOrder = "keys";
   isOrderShown = false;
+  /** Whether the pieces that tables were put together from are told apart behind it. */
+  keepsPieces = true;
   /** Whether tables pass one by one, those of equal keys too. */
   passesTables = false;
   private keysRepeat: boolean | null = null;
@@ -126,10 +128,10 @@ export class StreamNode extends TableStream {
       const inputs = (given ?? this.inputs.map((input) => input.open(run))).map((tables) => held.counted(tables));
       for (const table of this.body(inputs, run)) {
         if (table !== null) held.release();
-        yield table;
+        yield table === null || this.keepsPieces ? table : table.inOnePiece();
       }
     } catch (error) {
-      if (!this.handsOn) run.isGathered = true;
+      if (!this.handsOn || this.leavesOpen) run.isGathered = true;
       throw error;
     } finally {
       held.release();

@@ -119,6 +119,8 @@ export class FluxTable {
     readonly rowCount: number,
     /** Ends of the pieces that it was put together from, in rows; empty for one piece. */
     readonly pieceEnds: readonly number[] = [],
+    /** Which table of a stream each piece is from; empty where no reader asks. */
+    readonly pieceNumbers: readonly number[] = [],
   ) {}
 
   column(label: string): FluxColumn | undefined {
@@ -139,11 +141,21 @@ export class FluxTable {
 
   /** The same rows with other columns. */
   with(columns: readonly FluxColumn[], key: GroupKey = this.key): FluxTable {
-    return new FluxTable(key, columns, this.rowCount, this.pieceEnds);
+    return new FluxTable(key, columns, this.rowCount, this.pieceEnds, this.pieceNumbers);
   }
 
   inOnePiece(): FluxTable {
     return this.pieceEnds.length === 0 ? this : new FluxTable(this.key, this.columns, this.rowCount);
+  }
+
+  /** All its pieces are from the table of this number. */
+  numbered(number: number): FluxTable {
+    const numbers = this.pieceEnds.length === 0 ? [number] : this.pieceEnds.map(() => number);
+    return new FluxTable(this.key, this.columns, this.rowCount, this.pieceEnds, numbers);
+  }
+
+  withoutNumbers(): FluxTable {
+    return this.pieceNumbers.length === 0 ? this : new FluxTable(this.key, this.columns, this.rowCount, this.pieceEnds);
   }
 
   withKey(key: GroupKey): FluxTable {
@@ -158,21 +170,42 @@ export class FluxTable {
 
   slice(from: number, to: number): FluxTable {
     if (from === 0 && to === this.rowCount) return this;
-    return new FluxTable(
-      this.key,
-      this.columns.map((column) => column.slice(from, to)),
-      to - from,
-      this.pieceEnds.flatMap((end) => (end > from ? [Math.min(end, to) - from] : [])),
-    );
+    const columns = this.columns.map((column) => column.slice(from, to));
+    const { ends, numbers } = this.piecesOf((begin, end) => Math.max(0, Math.min(end, to) - Math.max(begin, from)));
+    return new FluxTable(this.key, columns, to - from, ends, numbers);
   }
 
   take(rows: Uint32Array): FluxTable {
-    return new FluxTable(
-      this.key,
-      this.columns.map((column) => column.take(rows)),
-      rows.length,
-      this.pieceEnds.length === 0 ? [] : endsAmong(rows, this.pieceEnds),
-    );
+    const columns = this.columns.map((column) => column.take(rows));
+    if (this.pieceEnds.length === 0) return new FluxTable(this.key, columns, rows.length, [], this.pieceNumbers);
+    // rows in another order are one piece
+    if (!isAscending(rows)) return new FluxTable(this.key, columns, rows.length);
+    let next = 0;
+    const { ends, numbers } = this.piecesOf((_, end) => {
+      const first = next;
+      while (next < rows.length && rows[next]! < end) next++;
+      return next - first;
+    });
+    return new FluxTable(this.key, columns, rows.length, ends, numbers);
+  }
+
+  /** @param left how many rows of a piece stay */
+  private piecesOf(left: (begin: number, end: number) => number): {
+    readonly ends: readonly number[];
+    readonly numbers: readonly number[];
+  } {
+    const { pieceEnds, pieceNumbers } = this;
+    if (pieceEnds.length === 0) return { ends: [], numbers: pieceNumbers };
+    const [ends, numbers]: [number[], number[]] = [[], []];
+    let count = 0;
+    for (const [i, end] of pieceEnds.entries()) {
+      const kept = left(pieceEnds[i - 1] ?? 0, end);
+      if (kept === 0) continue;
+      count += kept;
+      ends.push(count);
+      if (pieceNumbers.length > 0) numbers.push(pieceNumbers[i]!);
+    }
+    return { ends: ends.length > 1 ? ends : [], numbers };
   }
 
   get isEmpty(): boolean {
@@ -180,15 +213,9 @@ export class FluxTable {
   }
 }
 
-/** Where the pieces end among the rows that are left; rows in another order are one piece. */
-function endsAmong(rows: Uint32Array, pieceEnds: readonly number[]): readonly number[] {
-  const ends: number[] = [];
-  let piece = 0;
-  for (let i = 0; i < rows.length; i++) {
-    if (i > 0 && rows[i - 1]! >= rows[i]!) return [];
-    for (; rows[i]! >= pieceEnds[piece]!; piece++) if (i > (ends.at(-1) ?? 0)) ends.push(i);
-  }
-  return ends.length === 0 ? [] : [...ends, rows.length];
+function isAscending(rows: Uint32Array): boolean {
+  for (let i = 1; i < rows.length; i++) if (rows[i - 1]! >= rows[i]!) return false;
+  return true;
 }
 
 /** A row as a record that reads its columns. */
@@ -252,12 +279,15 @@ export class TableBuilder {
   private readonly byLabel = new Map<string, ColumnBuilder>();
   rowCount = 0;
   private readonly pieceEnds: number[] = [];
+  private readonly pieceNumbers: number[] = [];
 
   constructor(readonly key: GroupKey) {}
 
-  /** The rows since the last call are a piece. */
-  endPiece(): void {
-    if (this.rowCount > (this.pieceEnds.at(-1) ?? 0)) this.pieceEnds.push(this.rowCount);
+  /** The rows since the last call are a piece of the table of this number. */
+  endPiece(number: number, end = this.rowCount): void {
+    if (end <= (this.pieceEnds.at(-1) ?? 0)) return;
+    this.pieceEnds.push(end);
+    this.pieceNumbers.push(number);
   }
 
   /** The column of the label, filled with nulls up to the present row when it is new. */
@@ -294,6 +324,7 @@ export class TableBuilder {
       this.columns.map((column) => column.build()),
       this.columns.length === 0 ? 0 : this.rowCount,
       this.pieceEnds.length > 1 ? this.pieceEnds : [],
+      this.pieceNumbers,
     );
   }
 }

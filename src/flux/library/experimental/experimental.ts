@@ -1,13 +1,14 @@
 // Package `experimental`: operators on `_value`, and a few of its own.
 import { FluxColumn } from "../../tables/column.ts";
 import { drain, eachTable, type Tables } from "../../tables/stream.ts";
-import type { FluxTable } from "../../tables/table.ts";
+import { FluxTable } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { FluxArray, type FluxRecord, isNull, NULL, Null, FluxRecord as Record, UInt } from "../../values/value.ts";
+import { groupTables } from "../group-tables.ts";
 import { TableMerge } from "../merge-tables.ts";
 import type { LibraryPackage, NativeBody } from "../native-call.ts";
 import { operator, streamOf } from "../operator.ts";
-import { groupTables, setColumns } from "../universe/shape.ts";
+import { setColumns } from "../universe/shape.ts";
 import { UNIVERSE } from "../universe/universe.ts";
 import { diff } from "./diff.ts";
 import { join } from "./join.ts";
@@ -66,10 +67,9 @@ const unpivot = operator(
             ...[...others].map((label) => (label === "_field" ? field : table.column(label)!.take(rows))),
             column.take(rows).labelled("_value"),
           ];
-          const made = table.slice(0, 0).with(columns);
           const key = isInKey ? table.key.with({ label: "_field", type: "string", value: column.label }) : table.key;
           // a column without values is a table, too
-          merge.append(key, made, 0, rows.length);
+          merge.append(key, new FluxTable(key, columns, rows.length));
         }
       }
       yield* merge.tables();

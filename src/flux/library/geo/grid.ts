@@ -43,10 +43,13 @@ function gridOfLevel(region: Region, level: number): Grid {
   return { level, tokens: covering.map(s2.cellid.toToken) };
 }
 
+/** Of the cube that is around the sphere. */
+const FACES = 6n;
+
 /** @throws FluxError */
 function cellOf(token: string, message = "invalid token specified"): bigint {
   const cell = /^[0-9a-fA-F]{1,16}$/.test(token) ? s2.cellid.fromToken(token) : 0n;
-  if (!s2.cellid.valid(cell)) throw new FluxError(message);
+  if (cell >> 61n >= FACES || !s2.cellid.valid(cell)) throw new FluxError(message);
   return cell;
 }
 

@@ -47,7 +47,8 @@ function encode(value: Value, depth: number, made: Made): string {
   if (typeof value === "string") return quoted(value);
   if (typeof value === "number") {
     if (!Number.isFinite(value)) throw new FluxError(`json: unsupported value: ${floatText(value)}`);
-    return floatText(value);
+    // JavaScript and Go begin with exponents at the same sizes
+    return Object.is(value, -0) ? "-0" : String(value);
   }
   if (typeof value === "bigint" || typeof value === "boolean") return String(value);
   if (isNull(value)) return "null";

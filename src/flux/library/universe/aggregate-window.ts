@@ -79,6 +79,7 @@ export const window: NativeBody = (call) => {
     false,
     operation,
   );
+  made.keepsPieces = false;
   if (input.bounds === null || options.problem !== null) made.onStart = () => checkWindow(input, options, isStorable);
   if (!(input instanceof PushedNode) || input.state.isGrouped || input.state.isWindowed) return made;
   if (options.windows === null && operation.hasPlainColumns) return new PushedForm(made, input.state);

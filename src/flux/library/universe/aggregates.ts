@@ -125,15 +125,18 @@ export function stddevOf(mode: "sample" | "population"): Aggregate {
   });
 }
 
+/** Sums of squares and cubes of distances from the mean, one value at a time. Source: Terriberry, 2007. */
 export const SKEW = overFloats("skew", (values) => {
   const n = values.length;
   if (n < 2) return Number.NaN;
-  const mean = meanOf(values);
-  let [second, third] = [0, 0];
-  for (const value of values) {
-    const delta = value - mean;
-    second += delta * delta;
-    third += delta * delta * delta;
+  let [mean, second, third] = [0, 0, 0];
+  for (let i = 0; i < n; i++) {
+    const delta = values[i]! - mean;
+    const step = delta / (i + 1);
+    const square = delta * step * i;
+    third += square * step * (i - 1) - 3 * step * second;
+    second += square;
+    mean += step;
   }
   return (Math.sqrt(n) * third) / second ** 1.5;
 });
@@ -216,7 +219,7 @@ function* reducedSpread(run: ScriptRun, reduce: StorageReduce, otherwise: () => 
   for (const [i, table] of most.entries()) {
     const column = table.column("_value")!;
     const value = spreadOf(column.type, extremesOf(least[i]!.column("_value")!)[0], extremesOf(column)[1]);
-    yield oneRow(table, FluxColumn.constant("_value", column.type, value, 1));
+    yield rowsOfKey(table, FluxColumn.constant("_value", column.type, value, 1));
   }
 }
 
@@ -228,7 +231,7 @@ function combinedTable(table: FluxTable, fn: "count" | "sum" | "mean", isPushed:
     column,
     Uint32Array.from({ length: table.rowCount }, (_, row) => row),
   );
-  return oneRow(table, FluxColumn.constant("_value", fn === "mean" ? "float" : column.type, value, 1), isPushed);
+  return rowsOfKey(table, FluxColumn.constant("_value", fn === "mean" ? "float" : column.type, value, 1), isPushed);
 }
 
 /** One row for each table: its key, and the aggregate of one column. @param stored what of the storage computes it, as the reference's does
@@ -242,7 +245,7 @@ export function aggregated(input: Tables, label: string, aggregate: Aggregate, s
     // as recorded: there is no such group then
     if (type === null && stored === "groups") return null;
     if (type === null) throw unsupported(aggregate.name, column.type, stored !== null);
-    return oneRow(table, FluxColumn.constant(label, type, aggregate.compute(column), 1), stored !== null);
+    return rowsOfKey(table, FluxColumn.constant(label, type, aggregate.compute(column), 1), stored !== null);
   });
 }
 
@@ -255,12 +258,13 @@ export function unsupported(name: string, type: FluxColumnType, isStored: boolea
 /** Names of types in messages of the storage. */
 const STORED_TYPES: Readonly<Record<string, string>> = { bool: "boolean", int: "integer", uint: "unsigned" };
 
-/** A row of the key's columns and the result. */
-export function oneRow({ key }: FluxTable, result: FluxColumn, isBehindBounds = false): FluxTable {
-  const columns = key.columns.map(({ label, type, value }) => FluxColumn.constant(label, type, value, 1));
-  if (!isBehindBounds) return new FluxTable(key, [...columns, result], 1);
+/** The key's columns and the result. */
+export function rowsOfKey({ key }: FluxTable, result: FluxColumn, isBehindBounds = false): FluxTable {
+  const { length } = result;
+  const columns = key.columns.map(({ label, type, value }) => FluxColumn.constant(label, type, value, length));
+  if (!isBehindBounds) return new FluxTable(key, [...columns, result], length);
   const bounds = columns.filter(({ label }) => label === "_start" || label === "_stop");
-  return new FluxTable(key, [...bounds, result, ...columns.filter((column) => !bounds.includes(column))], 1);
+  return new FluxTable(key, [...bounds, result, ...columns.filter((column) => !bounds.includes(column))], length);
 }
 
 export const mode = operator(
@@ -271,13 +275,12 @@ export const mode = operator(
         checkNew("_value", table.key.columns);
         const column = table.column(label);
         // as recorded, like `distinct`
-        if (column === undefined) return oneRow(table, FluxColumn.constant("_value", "string", "", 1));
+        if (column === undefined) return rowsOfKey(table, FluxColumn.constant("_value", "string", "", 1));
         const inKey = table.key.get(label);
-        if (inKey !== undefined) return oneRow(table, FluxColumn.constant("_value", inKey.type, inKey.value, 1));
-        const found = modesOf(column);
-        const values = found.length === 0 ? [Null.of(column.type)] : found;
-        const made = values.map((value) => oneRow(table, FluxColumn.constant("_value", column.type, value, 1)));
-        return made.length === 1 ? made[0]! : joined(made);
+        if (inKey !== undefined) return rowsOfKey(table, FluxColumn.constant("_value", inKey.type, inKey.value, 1));
+        const values = new ColumnBuilder("_value", column.type);
+        for (const value of modesOfPieces(table, column)) values.append(value);
+        return rowsOfKey(table, values.build());
       });
   },
   "tables",
@@ -286,6 +289,15 @@ export const mode = operator(
     return { operation: new RowsOperation((rows) => modeRows(rows, label)) };
   },
 );
+
+/** As recorded: those of each piece, or a null. */
+function modesOfPieces({ pieceEnds, rowCount }: FluxTable, column: FluxColumn): Value[] {
+  const ends = pieceEnds.length === 0 ? [rowCount] : pieceEnds;
+  return ends.flatMap((end, i) => {
+    const found = modesOf(column.slice(ends[i - 1] ?? 0, end));
+    return found.length === 0 ? [Null.of(column.type)] : found;
+  });
+}
 
 /** The modes of each window, or a null. */
 function* modeRows(rows: WindowRows, label: string): Generator<null, WindowRows | null, void> {
@@ -301,23 +313,6 @@ function* modeRows(rows: WindowRows, label: string): Generator<null, WindowRows 
     ends[window] = builder.length;
   });
   return rows.ofKey(builder.build(), ends);
-}
-
-function joined(rows: readonly FluxTable[]): FluxTable {
-  const first = rows[0]!;
-  const columns = first.columns.map((column, i) => {
-    const length = rows.length;
-    const cells = rows.map((row) => (row.columns[i]!.cells as (number | bigint | string)[])[0]!);
-    if (column.type === "string") return new FluxColumn(column.label, column.type, cells as string[], null, length);
-    const typed =
-      column.type === "bool" ? Uint8Array.from(cells as number[]) : column.type === "float" ? Float64Array.from(cells as number[]) : null;
-    const integers =
-      column.type === "uint"
-        ? BigUint64Array.from(cells as bigint[])
-        : BigInt64Array.from(column.type === "bool" || column.type === "float" ? [] : (cells as bigint[]));
-    return new FluxColumn(column.label, column.type, typed ?? integers, null, length);
-  });
-  return new FluxTable(first.key, columns, rows.length);
 }
 
 /** The most frequent values in order; none when all are equally frequent, as recorded. */

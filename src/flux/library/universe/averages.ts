@@ -5,6 +5,7 @@ import { eachTable } from "../../tables/stream.ts";
 import { FluxTable, GroupKey } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { isNull, Null, UInt, type Value } from "../../values/value.ts";
+import { inOneTable } from "../merge-tables.ts";
 import type { NativeBody } from "../native-call.ts";
 import { operator } from "../operator.ts";
 import { emptyLike } from "./shape.ts";
@@ -152,7 +153,14 @@ export const chandeMomentumOscillator = operator((call) => {
   const n = call.int("n");
   const labels = call.strings("columns", ["_value"]);
   const make = (column: FluxColumn) => momentum(stepsIn(column, "chande momentum oscillator"), positive(n));
-  return (input) => eachTable(input, (table) => rowsBehind(table, n, labels, make));
+  return (input) =>
+    eachTable(input, function* (table) {
+      if (table.pieceEnds.length < 2) return yield rowsBehind(table, n, labels, make);
+      // as recorded: each piece begins anew
+      const { key, pieceEnds } = table;
+      const made = pieceEnds.map((end, i) => rowsBehind(table.slice(pieceEnds[i - 1] ?? 0, end), n, labels, make));
+      yield (yield* inOneTable(made)).withKey(key);
+    });
 });
 
 function momentum(steps: Float64Array, n: number): number[] {

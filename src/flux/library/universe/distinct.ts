@@ -9,7 +9,7 @@ import { labelList, listedRows, ordered, textsOf } from "../plan/label-list.ts";
 import { RowsOperation } from "../plan/operations.ts";
 import { reducedOr } from "../plan/reduced.ts";
 import { WindowRows } from "../windows/window-rows.ts";
-import { oneRow } from "./aggregates.ts";
+import { rowsOfKey } from "./aggregates.ts";
 import { PushedNode } from "./pushed.ts";
 import { firstRows, uniqueRows } from "./selectors.ts";
 
@@ -69,9 +69,9 @@ export function distinctTable(table: FluxTable, label: string): FluxTable {
   checkNew("_value", table.key.columns);
   // all rows have the key's value, and an empty table has it, too
   const ofKey = table.key.columns.find((each) => each.label === label);
-  if (ofKey !== undefined) return oneRow(table, FluxColumn.constant("_value", ofKey.type, ofKey.value, 1));
+  if (ofKey !== undefined) return rowsOfKey(table, FluxColumn.constant("_value", ofKey.type, ofKey.value, 1));
   const column = table.column(label);
-  if (column === undefined) return oneRow(table, FluxColumn.constant("_value", "string", "", 1));
+  if (column === undefined) return rowsOfKey(table, FluxColumn.constant("_value", "string", "", 1));
   return withValues(table, column.take(Uint32Array.from(firstRows(column, 0, column.length))));
 }
 

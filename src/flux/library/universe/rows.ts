@@ -5,12 +5,13 @@ import { Closure } from "../../interpret/closure.ts";
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import type { Expression, SourceLocation } from "../../parse/ast.ts";
 import { FluxColumn } from "../../tables/column.ts";
-import { eachTable, gathered, StreamNode, type Tables } from "../../tables/stream.ts";
+import { eachTable, gathered, StreamNode, type TableOrder, type Tables } from "../../tables/stream.ts";
 import { type FluxTable, GroupKey, RowRecord } from "../../tables/table.ts";
 import type { MemberTypes } from "../../types/function-types.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
 import { DecodeError, FluxError, PiecesError, SourceError, UnplacedError } from "../../values/flux-error.ts";
 import { type FluxFunction, FluxRecord, isNull, kindOf, NULL, type Value } from "../../values/value.ts";
+import { asTheyCame } from "../arrival.ts";
 import { CollisionError, TableMerge } from "../merge-tables.ts";
 import type { NativeBody } from "../native-call.ts";
 import { haveOperandTypes, recordTypes, rowTypes } from "../operand-types.ts";
@@ -41,6 +42,7 @@ export const filter: NativeBody = (call) => {
   // as recorded: a filter that lets all rows pass is none
   if (isAlwaysTrue(fn) && (keepsEmpty || !isStoredSeries(input))) return input;
   const storable = keepsEmpty || isRuleOff(call.run, "PushDownFilterRule") ? NOT_STORABLE : storableFilter(fn);
+  let made: StreamNode | null = null;
   const apply = located(
     call,
     ([tables], run) => {
@@ -49,19 +51,19 @@ export const filter: NativeBody = (call) => {
       const { tags, conditions } = isOfStorage(input) ? storable : NOT_STORABLE;
       const how = { keepsEmpty, isPushed, tags, conditions };
       const filtered = eachTable(pieces === null ? tables! : marked(pieces), (table) => filteredTable(table, fn, how, run));
-      return pieces === null ? filtered : joined(filtered);
+      return pieces === null ? filtered : joined(filtered, made?.order ?? "keys");
     },
     true,
   );
   const location = call.site?.location ?? null;
   const { read, state } = input instanceof PushedNode ? input : NOT_STORED;
   if (state === null || state.isGrouped || state.isWindowed || keepsEmpty || read === null) {
-    const node = new StreamNode(call.site?.name ?? "", [input], location, apply);
-    node.flow = "rows";
-    node.passesTables = true;
+    made = new StreamNode(call.site?.name ?? "", [input], location, apply);
+    made.flow = "rows";
+    made.passesTables = true;
     // groups are put together from pieces here
-    node.handsOn = state === null || !state.isGrouped;
-    return node;
+    made.handsOn = state === null || !state.isGrouped;
+    return made;
   }
   // series that the function refuses as a whole need not be read
   const filtered: StorageRead = (run, filters, part) => apply([read(run, [fn, ...filters], part)], run);
@@ -93,7 +95,7 @@ function reducedFilter(
 }
 
 /** Neighbours of one key put together. Those before an error of the pieces are given all the same. */
-function* joined(pieces: Tables): Tables {
+function* joined(pieces: Tables, order: TableOrder): Tables {
   let merge = new TableMerge();
   let latest: GroupKey | null = null;
   try {
@@ -103,17 +105,18 @@ function* joined(pieces: Tables): Tables {
         continue;
       }
       if (latest !== null && table.key.text !== latest.text) {
-        yield* merge.tables();
+        yield* merge.tables(order);
         merge = new TableMerge();
       }
-      merge.append(table.key, table);
+      if (table.pieceNumbers.length > 0) merge.appendNumbered(table.key, table);
+      else merge.append(table.key, table);
       latest = table.key;
     }
   } catch (error) {
-    if (!(error instanceof CollisionError)) yield* merge.tables();
+    if (!(error instanceof CollisionError)) yield* merge.tables(order);
     throw error;
   }
-  yield* merge.tables();
+  yield* merge.tables(order);
 }
 
 /** Rows of whole series, filtered or not: a filter of these may be read as a stream of its own. */
@@ -260,7 +263,7 @@ export const map: NativeBody = (call) => {
     const merge = new TableMerge();
     input.orderByRows();
     const pieces = input instanceof PushedNode ? input.pieces(run) : null;
-    for (const table of pieces === null ? tables : marked(pieces)) {
+    for (const table of asTheyCame(pieces === null ? tables : marked(pieces))) {
       if (table === null) {
         yield null;
         continue;
@@ -296,6 +299,7 @@ export const map: NativeBody = (call) => {
         rows.append(made);
       }
     }
+    merge.endTable();
     yield* merge.tables(node.order);
   };
   const placed = keepsOrder ? (tables: Tables, run: ScriptRun) => unplaced(body(tables, run)) : body;

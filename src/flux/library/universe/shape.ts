@@ -6,22 +6,20 @@ import { columnTypeOfCell } from "../../tables/cell-type.ts";
 import { FluxColumn } from "../../tables/column.ts";
 import { ColumnBuilder } from "../../tables/column-builder.ts";
 import { compareKeys } from "../../tables/key-order.ts";
-import { RowNumbers } from "../../tables/row-numbers.ts";
 import { eachTable, gathered, type StreamNode, type TableOrder, type Tables } from "../../tables/stream.ts";
 import { cellText, FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
 import { FluxError, PiecesError, UnplacedError } from "../../values/flux-error.ts";
 import { FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
-import { CollisionError, checkNew, haveEqualColumns, inOneTable, PieceMerge, TableMerge } from "../merge-tables.ts";
+import { groupTables, type KeepLabel } from "../group-tables.ts";
+import { checkNew, PieceMerge, TableMerge } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
-import { inputErrorOf, located, marked, operator, streamOf } from "../operator.ts";
+import { located, marked, operator, streamOf } from "../operator.ts";
 import { DuplicateOperation, KeysOperation } from "../plan/operations.ts";
 import { endRowsOf } from "../plan/row-limit.ts";
 import { firstInOrder } from "../sort.ts";
 import { storedGroups } from "../stored-groups.ts";
 import { isPlainPushed, isRuleOff, PushedNode, type ReduceWish, type StorageDescribe, type StorageReduce, valuesAlone } from "./pushed.ts";
 import { COUNTS } from "./sources.ts";
-
-type KeepLabel = (label: string) => boolean;
 
 export const group: NativeBody = (call) => {
   const mode = call.string("mode", "by");
@@ -191,77 +189,6 @@ function withNumbers(table: FluxTable): FluxTable {
     else builder.append(0n);
   }
   return table.set(builder.build());
-}
-
-/** Rows by the values of the columns that `keep` wants. */
-export function* groupTables(input: Tables, keep: KeepLabel, order?: TableOrder, merge: TableMerge = new TableMerge()): Tables {
-  try {
-    yield* groupRows(input, keep, merge);
-  } catch (error) {
-    const cause = inputErrorOf(error) ?? error;
-    throw cause instanceof CollisionError || cause instanceof PiecesError ? new PiecesError(cause.message) : error;
-  }
-  yield* merge.tables(order);
-}
-
-function* groupRows(input: Tables, keep: KeepLabel, merge: TableMerge): Tables {
-  /** Tables with equal columns, whose rows are split together: there may be as many groups as rows, and each table may have all of them.
-   *  Null: there were others, and each table is split when it comes. */
-  let waiting: FluxTable[] | null = [];
-  for (const table of input) {
-    yield null;
-    if (table === null) continue;
-    const inKey = table.columns.filter(({ label }) => keep(label));
-    // rows of one table differ in key columns only where the old key does not hold them
-    const isWhole = inKey.every(({ label }) => table.key.has(label));
-    if (waiting !== null && (isWhole || (waiting.length > 0 && !haveEqualColumns(waiting[0]!, table)))) {
-      yield* splitRows(merge, waiting, keep);
-      waiting = null;
-    }
-    if (isWhole) {
-      const columns = inKey.map(({ label }) => table.key.get(label)!);
-      merge.append(new GroupKey(columns), table);
-      merge.endTable();
-    } else if (waiting === null) yield* splitRows(merge, [table], keep);
-    else waiting.push(table);
-  }
-  if (waiting !== null) yield* splitRows(merge, waiting, keep);
-}
-
-/** Rows, and tables, between two pauses. */
-const PART_ROWS = 65_536;
-const PART_TABLES = 1024;
-
-function* splitRows(merge: TableMerge, tables: readonly FluxTable[], keep: KeepLabel): Generator<null, void, void> {
-  if (tables.length === 0) return;
-  const table = yield* inOneTable(tables);
-  const inKey = table.columns.filter(({ label }) => keep(label));
-  const { rowCount } = table;
-  const numbers = new RowNumbers(inKey.length);
-  const groups = new Uint32Array(rowCount);
-  for (let from = 0; from < rowCount; from += PART_ROWS) {
-    groups.set(numbers.add(inKey, from, Math.min(rowCount, from + PART_ROWS)), from);
-    yield null;
-  }
-  const ends = new Uint32Array(numbers.count);
-  for (const group of groups) ends[group]!++;
-  for (let group = 1; group < ends.length; group++) ends[group]! += ends[group - 1]!;
-  // from the last row back, so that rows of one group keep their order
-  const rows = new Uint32Array(rowCount);
-  const starts = ends.slice();
-  for (let row = rowCount - 1; row >= 0; row--) rows[--starts[groups[row]!]!] = row;
-  let [tableIndex, tableEnd] = [0, tables[0]!.rowCount];
-  for (let group = 0; group < ends.length; group++) {
-    const taken = rows.subarray(starts[group], ends[group]);
-    while (taken[0]! >= tableEnd) {
-      tableEnd += tables[++tableIndex]!.rowCount;
-      merge.endTable();
-    }
-    const key = inKey.map((column) => ({ label: column.label, type: column.type, value: column.get(taken[0]!) }));
-    merge.append(new GroupKey(key), table.take(taken));
-    if (group % PART_TABLES === PART_TABLES - 1) yield null;
-  }
-  merge.endTable();
 }
 
 export const rename = operator((call) => {

@@ -12,7 +12,7 @@ import type { NativeCall } from "../native-call.ts";
 import { operator } from "../operator.ts";
 import { RowsOperation } from "../plan/operations.ts";
 import { isOfWindow, type WindowRows } from "../windows/window-rows.ts";
-import { floatsOf, oneRow } from "./aggregates.ts";
+import { floatsOf, rowsOfKey } from "./aggregates.ts";
 import { numbersOf } from "./averages.ts";
 
 const NUMBERS: readonly FluxColumnType[] = ["int", "uint", "float"];
@@ -111,11 +111,11 @@ export const histogramQuantile = operator((call) => {
       for (let i = 1; i < buckets.length; i++) {
         if (buckets[i]!.count >= buckets[i - 1]!.count) continue;
         if (onNonmonotonic === "error") throw new FluxError("histogram records counts are not monotonic");
-        if (onNonmonotonic === "drop") return oneRow(table, FluxColumn.constant(valueColumn, "float", 0, 1)).slice(0, 0);
+        if (onNonmonotonic === "drop") return rowsOfKey(table, FluxColumn.constant(valueColumn, "float", 0, 1)).slice(0, 0);
         buckets[i]!.count = buckets[i - 1]!.count;
       }
       const value = buckets.at(-1)!.count === 0 ? Null.of("float") : quantileOf(buckets, quantile, minValue);
-      return oneRow(table, FluxColumn.constant(valueColumn, "float", value, 1));
+      return rowsOfKey(table, FluxColumn.constant(valueColumn, "float", value, 1));
     });
 });
 
@@ -151,7 +151,7 @@ export const covariance = operator((call) => {
       if (x!.type !== y!.type) throw new FluxError("cannot compute the covariance between different types");
       const pairs = zipped(numbersOf(x!, "covariance"), numbersOf(y!, "covariance"));
       const value = pairs.length === 0 ? Number.NaN : covarianceOf(pairs, isPearson);
-      return oneRow(table, FluxColumn.constant(target, "float", value, 1));
+      return rowsOfKey(table, FluxColumn.constant(target, "float", value, 1));
     });
 });
 
@@ -188,7 +188,7 @@ export const integral = operator(
         const origin = originOf(times);
         const points = pointsOf(times, column);
         const bounds = mode === "linear" ? boundsOf(table, origin) : null;
-        return oneRow(table, FluxColumn.constant(label, "float", area(points, bounds) / unit, 1));
+        return rowsOfKey(table, FluxColumn.constant(label, "float", area(points, bounds) / unit, 1));
       });
   },
   "tables",

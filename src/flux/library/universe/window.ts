@@ -112,16 +112,18 @@ export function* foundWindows(
   /** Computed at once with empty windows, there are none beyond the range. */
   const isInside = createEmpty && !isMerged;
   let latest: readonly FoundWindow[] = [];
-  /** Whether the latest window holds all times within its bounds. */
-  let isSure = false;
+  /** The latest window holds all times within them. */
+  let sure: TimeBounds | null = null;
   for (let row = 0; row < table.rowCount; row++) {
     if (times.isNull(row)) continue;
     const { ns } = times.get(row) as Time;
     // rows in order of time mostly fall into the windows of the row before
-    if (latest.length !== 1 || !isSure || ns < latest[0]!.bounds.startNs || ns >= latest[0]!.bounds.stopNs) {
+    if (sure === null || ns < sure.startNs || ns >= sure.stopNs) {
       const bounds = Array.from(windows.holding(ns)).filter((each) => !isInside || !found.isOutside(each));
       latest = bounds.map((each) => found.entry(each)).filter((entry) => found.takes(entry, ns));
-      isSure = latest.length === 1 && isDisjoint(windows) && (!isMerged || hasEveryNs(windows, latest[0]!.bounds));
+      const [only] = latest;
+      const isSure = only !== undefined && latest.length === 1 && isDisjoint(windows) && (!isMerged || hasEveryNs(windows, only.bounds));
+      sure = !isSure ? null : isMerged ? only.bounds : only.shown;
     }
     for (const { rows } of latest) {
       rows.push(row);
