@@ -17,6 +17,8 @@ export interface Lane {
   readonly valid: Uint8Array | null;
   /** -1, or 0 when the only cell stands for all rows. */
   readonly mask: number;
+  /** Whether nulls are those of a column, which have its type. */
+  readonly isOfColumn?: boolean;
 }
 
 /** What a loop cannot compute, or not as the interpreter would: the interpreter does it instead. */

@@ -143,7 +143,7 @@ export class RowEvaluator {
   private member(object: Operand, label: string): Operand {
     if ("rows" in object) {
       const column = this.column(object.rows, label);
-      return column === null ? nullLane("invalid") : laneOf(column, this.from, this.to);
+      return column === null ? nullLane("invalid") : { ...laneOf(column, this.from, this.to), isOfColumn: true };
     }
     if ("value" in object && object.value instanceof FluxRecord) return { value: object.value.get(label) ?? NULL };
     throw NOT_COMPILED;
@@ -201,7 +201,8 @@ export class RowEvaluator {
     if (called.pureType === null) throw NOT_COMPILED;
     const given = args.get("v");
     const lane = args.size === 1 && given !== undefined ? this.laneOfOperand(given) : null;
-    return (lane === null ? null : convertedLane(called.name, lane)) ?? this.called(called, called.pureType, args);
+    const converted = lane === null ? null : convertedLane(called.name, lane);
+    return converted === null ? this.called(called, called.pureType, args) : { ...converted, isOfColumn: false };
   }
 
   /** The operand of a property; one without a value is the variable of its name. */
@@ -253,6 +254,8 @@ export class RowEvaluator {
   private called(called: FluxFunction, type: NonNullable<FluxFunction["pureType"]>, args: ReadonlyMap<string, Operand>): Lane {
     const sources = [...args].map(([name, operand]) => {
       if ("rows" in operand) throw NOT_COMPILED;
+      // the interpreter tells nulls of columns from others
+      if ("cells" in operand && operand.isOfColumn !== true && operand.valid?.includes(0)) throw NOT_COMPILED;
       return [name, operand] as const;
     });
     const isConstant = sources.every(([, operand]) => "value" in operand || operand.mask === 0);

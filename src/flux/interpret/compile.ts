@@ -57,7 +57,9 @@ function bodyTree(body: FunctionExpression["body"]): Expression | null {
 
 function nullInText(value: Value, { run }: Frame, place: string): FluxError {
   if (!run.isInRows) return new FluxError(`${place}: interpolated expression produced a null value`);
-  return new FluxError(kindOf(value) === "invalid" ? "invalid interpolation type" : "string expression evaluated to null");
+  return new FluxError(
+    kindOf(value) === "invalid" || (value as Null).isComputed ? "invalid interpolation type" : "string expression evaluated to null",
+  );
 }
 
 export interface CompiledFile {

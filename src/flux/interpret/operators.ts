@@ -8,7 +8,7 @@ import { Bytes, Duration, FluxArray, FluxRecord, isNull, kindOf, NULL, Null, Reg
 
 export type BinaryOperator = (left: Value, right: Value) => Value;
 
-const NULL_BOOL = Null.of("bool");
+const NULL_BOOL = Null.computed("bool");
 
 /** Operands of types that the operator does not take. */
 export class OperandError extends FluxError {
@@ -90,9 +90,9 @@ export function ofNulls(left: Value, operator: string, right: Value): Null {
 
 function nullOf(left: Value, right: Value): Null {
   const known = isNull(left) && left.type === "invalid" ? right : left;
-  if (isNull(known)) return known;
   const kind = kindOf(known);
-  return kind === "int" || kind === "uint" || kind === "float" || kind === "string" ? Null.of(kind) : Null.of("invalid");
+  const isResult = isNull(known) || kind === "int" || kind === "uint" || kind === "float" || kind === "string";
+  return isResult ? Null.computed(kind as Null["type"]) : NULL;
 }
 
 /** -1, 0, 1; NaN for numbers that do not compare; null for types that do not. */

@@ -14,7 +14,18 @@ import { typeLine } from "../types/type-text.ts";
 import { COLUMN_TYPES, type FluxColumnType } from "../values/column-type.ts";
 import { FluxError } from "../values/flux-error.ts";
 import { checkLength } from "../values/text.ts";
-import { type Arguments, Bytes, Dictionary, FluxArray, FluxFunction, PackageValue, type Parameter, type Value } from "../values/value.ts";
+import {
+  type Arguments,
+  Bytes,
+  Dictionary,
+  FluxArray,
+  FluxFunction,
+  NULL,
+  Null,
+  PackageValue,
+  type Parameter,
+  type Value,
+} from "../values/value.ts";
 import { type LibraryPackage, NativeCall } from "./native-call.ts";
 import { type PackageSource, packageSource, type SourceStatement } from "./package-source.ts";
 
@@ -231,8 +242,12 @@ class NativeFunction extends FluxFunction {
   override call(args: Arguments): Value {
     const native = this.library.natives[this.name];
     if (typeof native !== "function") throw new FluxError(`function "${this.library.name}.${this.name}" is not available on this server`);
-    for (const value of args.values()) if (typeof value === "string") this.run.use.workOn(value.length);
-    const made = native(new NativeCall(this.run, args, this.name));
+    let given = args;
+    for (const [name, value] of args) {
+      if (typeof value === "string") this.run.use.workOn(value.length);
+      else if (value instanceof Null && value.isComputed) given = new Map(given).set(name, NULL);
+    }
+    const made = native(new NativeCall(this.run, given, this.name));
     chargeFor(made, this.run);
     return made;
   }

@@ -4,15 +4,28 @@ import type { FluxColumnType } from "./column-type.ts";
 
 /** A missing value of a type. */
 export class Null {
-  private constructor(readonly type: FluxColumnType | "invalid") {}
+  private constructor(
+    readonly type: FluxColumnType | "invalid",
+    /** Made by an operator or a conversion: a column has its type, and functions of the library see none. */
+    readonly isComputed: boolean,
+  ) {}
 
   private static readonly made = new Map<string, Null>();
+  private static readonly madeByOperators = new Map<string, Null>();
 
   static of(type: FluxColumnType | "invalid"): Null {
-    let found = Null.made.get(type);
+    return Null.found(Null.made, type, false);
+  }
+
+  static computed(type: FluxColumnType | "invalid"): Null {
+    return type === "invalid" ? NULL : Null.found(Null.madeByOperators, type, true);
+  }
+
+  private static found(made: Map<string, Null>, type: FluxColumnType | "invalid", isComputed: boolean): Null {
+    let found = made.get(type);
     if (found === undefined) {
-      found = new Null(type);
-      Null.made.set(type, found);
+      found = new Null(type, isComputed);
+      made.set(type, found);
     }
     return found;
   }

@@ -160,7 +160,7 @@ function conversion(type: FluxColumnType | "duration", convert: (value: Value) =
     const given = call.value("v");
     const value = given instanceof Dynamic ? (given.value ?? Null.of("invalid")) : given;
     if (type === "float" && value instanceof Time && call.run.isInColumns) return Number(value.ns);
-    return isNull(value) ? Null.of(type === "duration" || !call.run.isInRows ? "invalid" : type) : convert(value);
+    return isNull(value) ? Null.computed(type === "duration" || !call.run.isInRows ? "invalid" : type) : convert(value);
   };
 }
 
