@@ -159,7 +159,8 @@ function floatEnd(p: usize): usize {
 /** `p` is behind the fields. Returns the line end, or 0; `timeNs` holds the number as written. */
 function checkTimestamp(parser: Parser, p: usize): usize {
   const start = skipSpaces(p);
-  if (isLineEnd(start)) return start;
+  // blanks that no timestamp follows are a fault
+  if (isLineEnd(start)) return start == p ? start : fault(LINE_BAD_TRAILING, p, 0);
   let digit = start;
   if (<u32>load<u8>(digit) == MINUS) digit++;
   if (start == p || <u32>load<u8>(digit) - ZERO > 9) return fault(LINE_BAD_TRAILING, p, 0);

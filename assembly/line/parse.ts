@@ -335,6 +335,8 @@ function parseOtherEnd(parser: Parser, table: Table, series: SeriesEntry, lineSt
     if (p == 0) return 0;
     time = parser.lastTimeNs;
     p = skipSpaces(p);
+  } else if (p != space && parser.dialect != DIALECT_V2) {
+    return 0;
   }
   if (<u32>load<u8>(p) == RETURN && parser.dialect != DIALECT_V2) p++;
   if (<u32>load<u8>(p) != NEWLINE) return 0;

@@ -32,7 +32,6 @@ const GOOD: [line: string, table: string, tags: Tags, fields: Fields, timeNs: bi
   ],
   // no timestamp: the time of receipt
   ["m v=1", "m", [], [["v", float, 1]], RECEIVED_NS],
-  ["m v=1  ", "m", [], [["v", float, 1]], RECEIVED_NS],
   // blanks
   ["  m  v=1  5  ", "m", [], [["v", float, 1]], 5n],
   ["\t m v=1 5", "m", [], [["v", float, 1]], 5n],
@@ -118,6 +117,9 @@ const BACKSLASH = "Measurements, tag keys and values, and field keys may not end
 const NO_FIELDS = "No fields were provided";
 
 const BAD: [line: string, message: string][] = [
+  // blanks that no timestamp follows
+  ["m v=1 ", `${TRAILING}\` \``],
+  ["m,a=b v=1i,w=t  ", `${TRAILING}\`  \``],
   // table
   [",a=b v=1", "Invalid measurement was provided"],
   [",", "Invalid measurement was provided"],

@@ -159,7 +159,7 @@ function takeValue(cursor: Cursor): [ColumnType, FieldValue] | null {
 
 /** The number as written; null when there is none. Consumes the rest of the line. */
 function takeTimestamp(cursor: Cursor): bigint | null {
-  if (cursor.rest.match(/^ *$/)) return null;
+  if (cursor.rest === "") return null;
   const rest = cursor.rest;
   if (cursor.take(/ +(?=-?\d)/) === null) fail(`Could not parse entire line. Found trailing content: ${quote(rest)}`);
   const digits = cursor.take(/-?\d+/)!;
