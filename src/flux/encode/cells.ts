@@ -69,6 +69,7 @@ export class CellTexts {
   }
 }
 
+/** What Go's writer puts in quotes. */
 function quoting(delimiter: string): RegExp {
-  return new RegExp(`["\\r\\n]|^ |${delimiter.replace(/[^\w]/gu, "\\$&")}`);
+  return new RegExp(`["\\r\\n]|^\\p{White_Space}|^\\\\\\.$|\\u{${delimiter.codePointAt(0)!.toString(16)}}`, "u");
 }
