@@ -64,11 +64,12 @@ function isSame(a: Value | undefined, b: Value | undefined): boolean {
 /** Columns of the key that the record still has, with the record's values. */
 function keyOf({ key }: FluxTable, record: FluxRecord): GroupKey {
   const columns: KeyColumn[] = [];
-  for (const { label, type } of key.columns) {
+  for (const { label } of key.columns) {
     const value = record.get(label);
     if (value === undefined) continue;
-    const kind = columnTypeOf(label, value);
-    columns.push({ label, type: kind === "invalid" ? type : kind, value });
+    const type = columnTypeOf(label, value);
+    // no column shows a null without a type
+    if (type !== "invalid") columns.push({ label, type, value });
   }
   return new GroupKey(columns);
 }

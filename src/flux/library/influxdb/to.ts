@@ -1,9 +1,10 @@
 // `to` and `wideTo`: rows as points of a bucket. What they write passes through them.
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import type { FluxColumn } from "../../tables/column.ts";
-import type { StreamNode, Tables } from "../../tables/stream.ts";
+import type { Flow, StreamNode, Tables } from "../../tables/stream.ts";
 import { type FluxTable, RowRecord } from "../../tables/table.ts";
 import { FluxError, WriteError } from "../../values/flux-error.ts";
+import { fullTimeText } from "../../values/text.ts";
 import { type FluxFunction, FluxRecord, isNull, kindOf, Time, type Value } from "../../values/value.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
@@ -82,13 +83,14 @@ class Batches {
   }
 }
 
+interface WriterParts {
+  readonly prepare: (table: FluxTable) => RowWriter;
+  readonly keep: (table: FluxTable) => FluxTable;
+  readonly flow: Flow;
+}
+
 /** A node that writes; the script's result is named after it unless something follows. */
-function writing(
-  call: NativeCall,
-  name: string,
-  prepare: (table: FluxTable) => RowWriter,
-  keep: (table: FluxTable) => FluxTable,
-): StreamNode {
+function writing(call: NativeCall, name: string, { prepare, keep, flow }: WriterParts): StreamNode {
   const target = targetOf(call);
   const body = function* ([tables]: readonly Tables[], run: ScriptRun): Tables {
     const batches = new Batches(run, target.open(run));
@@ -102,7 +104,7 @@ function writing(
     }
     yield* batches.flush();
   };
-  const node = streamOf(call, [call.stream()], body, { effect: name, handsOn: true });
+  const node = streamOf(call, [call.stream()], body, { effect: name, handsOn: true, flow });
   node.onStart = target.check;
   call.run.effects.push(node);
   return node;
@@ -118,31 +120,35 @@ function checkArguments(call: NativeCall): void {
   else if (call.has("token")) throw new FluxError("unused arguments [token]");
 }
 
+const NEVER_TAGS: readonly string[] = ["_field", "_measurement", "_value"];
+/** What a tag of these names would hide: the storage gives the field and the measurement. */
+const RESERVED_TAGS: readonly string[] = ["_field", "_measurement"];
+
 export const to: NativeBody = (call) => {
   checkArguments(call);
   const [timeLabel, measurementLabel] = [call.string("timeColumn", "_time"), call.string("measurementColumn", "_measurement")];
   const tagLabels = call.has("tagColumns") ? call.strings("tagColumns") : null;
   const fieldFn = call.has("fieldFn") ? call.function("fieldFn") : null;
   // columns that make fields are no tags
-  const used = fieldFn === null ? new Set(["_field", "_value"]) : membersOf(fieldFn);
+  const used = new Set([...NEVER_TAGS, ...(fieldFn === null ? [] : membersOf(fieldFn))]);
   const prepare = (table: FluxTable): RowWriter => {
     const measurement = stringColumn(table, measurementLabel);
     const times = table.column(timeLabel);
     if (times === undefined) throw new FluxError("no time column detected");
     if (times.type !== "time") throw new FluxError(`column ${timeLabel} of type ${times.type} is not of type time`);
-    const isTag = ({ label, type }: FluxColumn) =>
-      tagLabels === null ? type === "string" && !used.has(label) && label !== measurementLabel : tagLabels.includes(label);
-    const tags = table.columns.filter(isTag);
+    const isTag = ({ label, type }: FluxColumn) => (tagLabels === null ? type === "string" && !used.has(label) : tagLabels.includes(label));
+    const isOther = ({ label }: FluxColumn) => label !== measurementLabel && label !== timeLabel;
+    const tags = table.columns.filter((column) => isTag(column) && isOther(column));
     for (const { type } of tags) if (type !== "string") throw new FluxError("invalid type for tag column");
     const fields = fieldFn === null ? storedFields(table) : computedFields(table, fieldFn);
     return (lines, row) => {
       const time = times.get(row);
       if (!(time instanceof Time)) return;
-      const named = tags.map(({ label }, i) => [label, tags[i]!.get(row)] as const);
+      const named = tags.flatMap((tag) => (RESERVED_TAGS.includes(tag.label) ? [] : [[tag.label, tag.get(row)] as const]));
       lines.append(measurement.get(row), named, fields(row), time.ns);
     };
   };
-  return writing(call, "to", prepare, (table) => withTimes(table, timeLabel));
+  return writing(call, "to", { prepare, keep: (table) => withTimes(table, timeLabel), flow: "rows" });
 };
 
 function stringColumn(table: FluxTable, label: string): FluxColumn {
@@ -170,10 +176,21 @@ function computedFields(table: FluxTable, fn: FluxFunction): FieldsOfRow {
   return (row) => {
     record.row = row;
     const made = make(record);
-    if (made instanceof FluxRecord) return made.entries();
+    if (made instanceof FluxRecord) return checkedFields(made);
     throw new FluxError(`fieldFn must return an object, got ${kindOf(made)}`);
   };
 }
+
+/** @throws FluxError: a field of a type that is not stored */
+function checkedFields(made: FluxRecord): Iterable<readonly [string, Value]> {
+  const fields = [...made.entries()];
+  for (const [, value] of fields) {
+    if (!isNull(value) && !STORED_TYPES.includes(kindOf(value))) throw new FluxError(`unsupported field type ${kindOf(value)}`);
+  }
+  return fields;
+}
+
+const STORED_TYPES: readonly string[] = ["float", "int", "uint", "string", "time", "bool"];
 
 /** Rows without a time are not written, and go no further. */
 function withTimes(table: FluxTable, label: string): FluxTable {
@@ -186,7 +203,7 @@ export const wideTo: NativeBody = (call) => {
   if (!call.has("bucket") && !call.has("bucketID")) throw new FluxError("must specify bucket or bucketID");
   checkOneOf(call, "bucket", "bucketID");
   checkOneOf(call, "org", "orgID");
-  return writing(call, "wide-to", wideRows, (table) => table);
+  return writing(call, "wide-to", { prepare: wideRows, keep: (table) => table, flow: "tables" });
 };
 
 const BOUNDS = ["_start", "_stop"];
@@ -210,7 +227,12 @@ function wideRows(table: FluxTable): RowWriter {
   const fields = table.columns.filter(({ label }) => !others.has(label));
   return (lines, row) => {
     const time = times.get(row);
-    const values = fields.map((column) => [column.label, column.get(row)] as const);
+    const values = fields.map((column) => [column.label, wideValue(column.get(row))] as const);
     if (time instanceof Time && !isNull(measurement)) lines.append(measurement, tags, values, time.ns);
   };
+}
+
+/** As recorded: times are texts there. */
+function wideValue(value: Value): Value {
+  return value instanceof Time ? fullTimeText(value.ns) : value;
 }
