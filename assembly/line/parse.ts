@@ -169,8 +169,11 @@ function parseKnown(parser: Parser, lineStart: usize, keyPtr: usize, series: Ser
   const fields = skipSpaces(keyPtr + series.keyBytes);
   if (table.planCount != 0) {
     if (table.planRow == PLAN_IDLE) startPlan(parser, table);
+    const scratchUsed = parser.scratchUsed;
     const p = followPlan(parser, table, fields);
     if (p != 0) return parseEnd(parser, table, series, lineStart, p);
+    // the texts are read again: the block has room for each once
+    parser.scratchUsed = scratchUsed;
     settlePlan(table);
     table.planCount = 0;
   }
