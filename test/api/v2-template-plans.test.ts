@@ -268,3 +268,24 @@ test("a plan lists what stays, comes and goes by its name", async () => {
   ]);
   await remove(stackID);
 });
+
+test("a dry run without URLs and stacks needs no right to the organization, and tells nothing of what may not be read", async () => {
+  const { stackID } = (await apply(of([object("Label", "seen", { name: "a seen label" }), object("Bucket", "hidden", {})]))).body;
+  const permissions = [{ action: "read", resource: { type: "labels", orgID } }];
+  const { body } = await ask(server, "POST", "/api/v2/authorizations", "tok", { orgID, permissions });
+  const given = of([object("Label", "seen", { name: "a seen label" }), object("Bucket", "hidden", {})]);
+  const dry = await apply({ ...given, dryRun: true }, body.token);
+  const states = [dry.body.diff.labels, dry.body.diff.buckets].map(([first]) => [first.stateStatus, first.old === null]);
+  expect([dry.status, states]).toEqual([
+    200,
+    [
+      ["exists", false],
+      ["new", true],
+    ],
+  ]);
+  for (const more of [{ dryRun: false }, { stackID }, { remotes: [{ url: "http://localhost/a.yml" }] }]) {
+    const refused = await apply({ dryRun: true, ...given, ...more }, body.token);
+    expect([refused.status, refused.body.message]).toEqual([403, `read:orgs/${orgID} is unauthorized`]);
+  }
+  await remove(stackID);
+});

@@ -82,7 +82,7 @@ test("a member reads and does not write, an owner of the organization does both,
   const [reads, writes] = [await taskOf(READS), await taskOf(WRITES)];
   expect((await runOf(reads)).status).toBe("success");
   const refused = await runOf(writes);
-  expect([refused.status, saidBy(refused)]).toEqual(["failed", expect.stringContaining("insufficient permissions for write")]);
+  expect([refused.status, saidBy(refused)]).toEqual(["failed", expect.stringContaining("user not authorized to write")]);
   expect(await hasRows()).toBe(false);
 
   await send("DELETE", `/api/v2/orgs/${orgID}/members/${userID}`);

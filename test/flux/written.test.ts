@@ -111,7 +111,8 @@ generate.from(count: ${rows}, fn: (n) => n, start: 2024-03-05T00:00:00Z, stop: 2
     const permissions = ["b", "closed"].map((name) => ({ action: "read", resource: { type: "buckets", id: ids.get(name), orgID } }));
     const { token } = await made<{ token: string }>("/api/v2/authorizations", { orgID, permissions });
     const { status, text } = await query(`${ROW} |> to(bucket: "closed")`, NOW, token);
-    expect([status, text]).toEqual([200, expect.stringContaining("insufficient permissions for write")]);
+    const message = "failed to initialize execute state: user not authorized to write";
+    expect([status, JSON.parse(text)]).toEqual([403, { code: "forbidden", message }]);
     expect(await server.sql("closed", "SELECT count(*) AS n FROM information_schema.tables WHERE table_name = 'm'")).toEqual([{ n: 0 }]);
   });
 

@@ -131,10 +131,11 @@ function readableBuckets(line: V2Line, principal: Principal, orgID: string, name
       : names.flatMap((name) => line.buckets.findByName(orgID, name) ?? line.buckets.find(name) ?? []);
   return found
     .filter((bucket) => bucket.orgID === orgID && principal.allows(bucketNeed("read", bucket)))
-    .map(({ id, name, retentionSeconds }) => ({
-      id,
-      name,
+    .map((bucket) => ({
+      id: bucket.id,
+      name: bucket.name,
       organizationId: orgID,
-      retentionPeriodNs: BigInt(retentionSeconds) * 1_000_000_000n,
+      retentionPeriodNs: BigInt(bucket.retentionSeconds) * 1_000_000_000n,
+      ...(principal.allows(bucketNeed("write", bucket)) ? {} : { isReadOnly: true }),
     }));
 }

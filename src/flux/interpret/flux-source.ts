@@ -7,6 +7,8 @@ export interface BucketInfo {
   readonly name: string;
   readonly organizationId: string;
   readonly retentionPeriodNs: bigint;
+  /** True if the sender may not write it. */
+  readonly isReadOnly?: boolean;
 }
 
 /** A name of v1 clients for a bucket. */

@@ -8,6 +8,8 @@ export interface FluxBucket {
   readonly organizationId: string;
   /** 0 = for ever. */
   readonly retentionPeriodNs: bigint;
+  /** True if the sender may not write it. */
+  readonly isReadOnly?: boolean;
 }
 
 /** A v1 client's name for one of the buckets. */

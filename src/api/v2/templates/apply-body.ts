@@ -99,7 +99,7 @@ export class TemplateBodies {
   }
 }
 
-/** Of a sender who may read the organization: before that no URL is asked.
+/** Of a sender who may read the organization, unless nothing changes: before that no URL is asked.
  *  @throws TsdbError bad_request, forbidden, not_found, unprocessable */
 export async function readApply(
   services: V2Services,
@@ -120,13 +120,15 @@ export async function readApply(
   const own = readTemplates(given);
   const skips = readSkips(given.actions ?? []);
   const env = new Map(Object.entries(given.envRefs ?? {}).flatMap(([key, value]) => (isEnvValue(value) ? [[key, value] as const] : [])));
-  principal.require({ action: "read", type: "orgs", id: orgID });
+  const isDryRun = given.dryRun ?? false;
+  const staysHere = (given.remotes ?? []).length === 0 && stackID === null;
+  if (!isDryRun || !staysHere) principal.require({ action: "read", type: "orgs", id: orgID });
   const stack = stackOf(services, stackID, orgID);
   const { objects, sources } = await withRemotes(services, given, own, stack === null ? [] : lastEvent(stack).urls);
   return {
     orgID,
     stackID,
-    isDryRun: given.dryRun ?? false,
+    isDryRun,
     objects,
     sources,
     env,

@@ -89,7 +89,7 @@ class Application {
 
   private planSteps(): Steps<TemplatePlan> {
     const { services, adapters, principal, resources, given } = this;
-    return planSteps(services, adapters, principal, { orgID: given.orgID, resources, stack: this.stack() });
+    return planSteps(services, adapters, principal, { orgID: given.orgID, resources, stack: this.stack(), isDryRun: given.isDryRun });
   }
 
   private *prepareSteps({ resources }: TemplatePlan): Steps<void> {

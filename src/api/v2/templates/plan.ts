@@ -1,4 +1,5 @@
 // What applying a template would do: which of its resources exist, and which of the stack's go.
+import type { Need } from "../../../metadata/access/permissions.ts";
 import type { Principal } from "../../../metadata/access/principal.ts";
 import { bucketNeed } from "../../../metadata/resources/buckets.ts";
 import { lastEvent, type Stack } from "../../../metadata/resources/stacks.ts";
@@ -45,6 +46,14 @@ export interface TemplatePlan {
   readonly mappings: readonly PlannedMapping[];
 }
 
+/** What is planned, and for whom. */
+export interface PlannedTemplate {
+  readonly orgID: string;
+  readonly resources: Template["resources"];
+  readonly stack: Stack | null;
+  readonly isDryRun: boolean;
+}
+
 /** Skipped kinds and resources are left out of the template. */
 export interface Skips {
   readonly kinds: ReadonlySet<string>;
@@ -60,12 +69,13 @@ export function withoutSkipped(resources: readonly Resource[], { kinds, resource
   });
 }
 
-/** A resource a step. @throws TsdbError forbidden for something that exists and that the sender may not read */
+/** A resource a step. @param isDryRun something that exists and that the sender may not read is as absent: its name is not told
+ *  @throws TsdbError forbidden for such a thing otherwise */
 export function* planSteps(
   services: V2Services,
   adapters: Adapters,
   principal: Principal,
-  { orgID, resources, stack }: { readonly orgID: string; readonly resources: Template["resources"]; readonly stack: Stack | null },
+  { orgID, resources, stack, isDryRun }: PlannedTemplate,
 ): Steps<TemplatePlan> {
   const items = stack === null ? [] : lastEvent(stack).resources;
   const itemOf = new Map(items.map((item) => [`${item.kind} ${item.templateMetaName}`, item]));
@@ -77,8 +87,11 @@ export function* planSteps(
     const own = item !== undefined;
     const ownId = own && isThere(item.resourceID) ? item.resourceID : null;
     const found = ownId ?? adapter.find(orgID, resource.name);
-    const id = found !== null && isThere(found) ? found : null;
-    if (id !== null) requireNeed(services, principal, "read", category, id, orgID);
+    const existing = found !== null && isThere(found) ? found : null;
+    const need = existing === null ? null : needOf(services, "read", category, existing, orgID);
+    const isHidden = isDryRun && !own && need !== null && !principal.allows(need);
+    const id = isHidden ? null : existing;
+    if (id !== null) principal.require(need!);
     return {
       ...{ resource, category, isOwn: own, isThere: id !== null },
       state: own || id !== null ? "exists" : "new",
@@ -132,9 +145,12 @@ export function requireNeed(
   id: string | null,
   orgID: string,
 ): void {
+  principal.require(needOf(services, action, category, id, orgID));
+}
+
+function needOf(services: V2Services, action: "read" | "write", category: Category, id: string | null, orgID: string): Need {
   const bucket = category === "Bucket" && id !== null ? services.line().buckets.find(id) : null;
-  if (bucket !== null) principal.require(bucketNeed(action, bucket));
-  else principal.require({ action, type: typeOf(category), ...(id === null ? {} : { id }), orgID });
+  return bucket === null ? { action, type: typeOf(category), ...(id === null ? {} : { id }), orgID } : bucketNeed(action, bucket);
 }
 
 /** A check does not become one of another type, nor an endpoint. */

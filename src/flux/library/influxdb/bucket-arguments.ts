@@ -1,4 +1,5 @@
 // The arguments of sources and of what writes that name a bucket and its organization.
+import type { BucketInfo } from "../../interpret/flux-source.ts";
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import type { NativeCall } from "../native-call.ts";
@@ -28,17 +29,28 @@ export function otherOrganization(what: string): string {
 }
 
 /** An error before any row is computed. */
-export function startError(problem: string, code?: "not found"): FluxError {
+export function startError(problem: string, code?: "not found" | "forbidden"): FluxError {
   return new FluxError(`failed to initialize execute state: ${problem}`, code);
 }
 
 /** The id of a bucket given by its name or id. @throws FluxError if there is none */
 export function bucketId(run: ScriptRun, name: string | null, id: string | null): string {
+  return namedBucket(run, name, id).id;
+}
+
+/** The same of a bucket that is written. @throws FluxError if there is none, or the sender may only read it */
+export function writtenBucketId(run: ScriptRun, name: string | null, id: string | null): string {
+  const bucket = namedBucket(run, name, id);
+  if (bucket.isReadOnly === true) throw startError("user not authorized to write", "forbidden");
+  return bucket.id;
+}
+
+function namedBucket(run: ScriptRun, name: string | null, id: string | null): BucketInfo {
   if ((name ?? id) === "") throw startError("no bucket name or id have been specified");
   if (id !== null && !ID.test(id)) throw startError("invalid bucket id: id must have a length of 16 bytes");
   const found = run.source.bucket(name === null ? { id: id! } : { name });
   if (found === undefined) throw startError(`could not find bucket "${name ?? id}"`, "not found");
-  return found.id;
+  return found;
 }
 
 /** Only the script's own organization is written here; empty texts name none. @throws FluxError */

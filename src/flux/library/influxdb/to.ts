@@ -9,7 +9,7 @@ import { type FluxFunction, FluxRecord, isNull, kindOf, Time, type Value } from 
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
 import { membersOf } from "../plan/read-members.ts";
-import { bucketId, checkOneOf, checkOwnOrganization } from "./bucket-arguments.ts";
+import { checkOneOf, checkOwnOrganization, writtenBucketId } from "./bucket-arguments.ts";
 import { LineWriter } from "./line-writer.ts";
 import { remoteOf } from "./remote.ts";
 
@@ -37,7 +37,7 @@ function targetOf(call: NativeCall): Target {
   const [organization, organizationId] = [call.string("org", ""), call.string("orgID", "")];
   const found = (run: ScriptRun): string => {
     checkOwnOrganization(run, organization, organizationId);
-    return bucketId(run, bucket, id);
+    return writtenBucketId(run, bucket, id);
   };
   const open = (run: ScriptRun): LineTarget => {
     const foundId = found(run);
