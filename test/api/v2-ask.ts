@@ -21,8 +21,9 @@ export async function ask(
 ): Promise<Answer> {
   const init: RequestInit = { method, headers: { ...(token === undefined ? {} : { authorization: `Token ${token}` }), ...headers } };
   if (body !== undefined) {
-    init.body = typeof body === "string" ? body : JSON.stringify(body);
-    if (typeof body !== "string") init.headers = { "content-type": "application/json", ...init.headers };
+    const isRaw = typeof body === "string" || body instanceof Uint8Array;
+    init.body = isRaw ? (body as BodyInit) : JSON.stringify(body);
+    if (!isRaw) init.headers = { "content-type": "application/json", ...init.headers };
   }
   const response = await server.send(new Request(`${server.base}${path}`, init));
   const text = await response.text();

@@ -183,3 +183,16 @@ test("broken patterns are told where scripts are given", async () => {
   const told = /^Could not create task from check: loc 1:\d+-1:\d+: regex parse error: \[/;
   expect([check.status, check.body.message]).toEqual([400, expect.stringMatching(told)]);
 });
+
+test("an encoding that is not known is none, and gzip is gzip", async () => {
+  const bodies = [
+    ["utf-8", Buffer.from(JSON.stringify({ name: "utf-8" }))],
+    ["deflate", Buffer.from(JSON.stringify({ name: "deflate" }))],
+    ["gzip", Bun.gzipSync(JSON.stringify({ name: "gzip" }))],
+  ] as const;
+  for (const [encoding, body] of bodies) {
+    const headers = { "content-type": "application/json", "content-encoding": encoding };
+    const { status, body: org } = await ask(made.server, "POST", "/api/v2/orgs", OPERATOR, body, headers);
+    expect([status, org.name]).toEqual([201, encoding]);
+  }
+});

@@ -239,7 +239,9 @@ describe("rights", () => {
   test("what exists is shown to those who may read it", async () => {
     const made = await apply(of(ALL.slice(0, 1)));
     const token = await tokenOf(permission("read", "orgs"), permission("write", "labels"));
-    expect((await apply(of(ALL.slice(0, 1), { dryRun: true }), token)).status).toBe(403);
+    const dry = await apply(of(ALL.slice(0, 1), { dryRun: true }), token);
+    expect([dry.status, dry.body.diff.labels[0].stateStatus, dry.body.diff.labels[0].old]).toEqual([200, "new", null]);
+    expect((await apply(of(ALL.slice(0, 1)), token)).status).toBe(403);
     await remove(made.body.stackID);
   });
 

@@ -20,7 +20,7 @@ const PATH = "/api/v2/query";
 const DECODING = "failed to decode request body: ";
 
 export const queryRoutes = (services: V2Services): V2Routes => {
-  const reader = new BodyReader(SCRIPT_BYTES_MAX, services.now);
+  const reader = new BodyReader(SCRIPT_BYTES_MAX, services.now, true);
   const scripts = new Scripts(services);
   const take = async (call: V2Call): Promise<Response> => {
     const { organization, body } = await decoded(services, reader, call);

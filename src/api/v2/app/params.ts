@@ -110,7 +110,7 @@ export class JsonBodies {
   private readonly reader: BodyReader;
 
   constructor(nowMs: () => number, bytesMax = JSON_BYTES_MAX) {
-    this.reader = new BodyReader(bytesMax, nowMs);
+    this.reader = new BodyReader(bytesMax, nowMs, true);
   }
 
   /** Messages start with `head`. A body `null` is one without members; `nulls` has what members that are null stand for.

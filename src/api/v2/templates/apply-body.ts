@@ -81,7 +81,7 @@ export class TemplateBodies {
   private readonly reader: BodyReader;
 
   constructor(nowMs: () => number) {
-    this.reader = new BodyReader(TEMPLATE_BYTES_MAX, nowMs);
+    this.reader = new BodyReader(TEMPLATE_BYTES_MAX, nowMs, true);
   }
 
   /** @throws TsdbError bad_request, too_large */

@@ -33,7 +33,7 @@ const IN_WHOLE_SERIES: ReadonlySet<Statement["kind"]> = new Set([
 const EPOCHS: Readonly<Record<string, number>> = { u: 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 };
 
 export const v1QueryRoutes = (services: V2Services): V2Routes => {
-  const reader = new BodyReader(services.options.maxRequestBytes, services.now);
+  const reader = new BodyReader(services.options.maxRequestBytes, services.now, true);
   const take = (call: OpenCall) => takeQuery(services, reader, call);
   return (
     new V2Routes(services)
