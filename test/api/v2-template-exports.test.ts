@@ -36,6 +36,16 @@ test("a filter by labels is also one of the labels that come with a resource", a
   expect(await exported({ orgIDs: [{ orgID, resourceFilters: kinds }] })).toHaveLength(4);
 });
 
+test("of labels those of the filter are meant, or all where none has such a name", async () => {
+  const labels = async (...byLabel: readonly string[]) => {
+    const found = await exported({ orgIDs: [{ orgID, resourceFilters: { byLabel } }] });
+    return found.map(({ kind, spec }: { kind: string; spec: { name: string } }) => `${kind} ${spec.name}`);
+  };
+  expect(await labels("l-alpha")).toEqual(["Label l-alpha", "Bucket metrics"]);
+  expect(await labels("l-zed", "other")).toEqual(["Label l-zed", "Bucket metrics"]);
+  expect(await labels("other")).toEqual(["Label l-alpha", "Label l-zed"]);
+});
+
 test("periods are in hours, minutes and seconds", async () => {
   const [{ spec: check }] = await named("Check", "silent");
   expect(check).toMatchObject({ every: "2m0s", offset: "1m30s", timeSince: "1m30s", staleTime: "1h0m0s" });

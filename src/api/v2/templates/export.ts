@@ -113,13 +113,17 @@ class Exporting {
     if (unknown !== undefined) throw new TsdbError("bad_request", "unsupported kind provided", { kind: unknown });
     const { labels } = this.services.line();
     const names = new Set(byLabel);
+    const namedIds = new Set(byLabel.flatMap((name) => labels.heads({ orgID, name }).map(({ id }) => id)));
+    // labels have none themselves; of names that no label has, all are meant
+    const hasLabel = (category: Category, id: string): boolean => {
+      if (category === "Label") return namedIds.size === 0 || namedIds.has(id);
+      return labels.ofResource(typeOf(category), id).some(({ name }) => names.has(name));
+    };
     for (const category of CATEGORIES) {
       if (byKind.length > 0 && !byKind.includes(category)) continue;
       for (const id of this.adapters.of(category).list(orgID)) {
         if (!this.principal.allows({ action: "read", type: typeOf(category), id, orgID })) continue;
-        // labels have none themselves
-        const isMeant =
-          names.size === 0 || category === "Label" || labels.ofResource(typeOf(category), id).some(({ name }) => names.has(name));
+        const isMeant = names.size === 0 || hasLabel(category, id);
         if (isMeant) this.chosen.set(`${category} ${id}`, { category, id, ...(names.size === 0 ? {} : { byLabel: names }) });
       }
     }
