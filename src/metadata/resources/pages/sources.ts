@@ -3,6 +3,7 @@ import { TsdbError } from "../../../model/errors.ts";
 import type { SecretBox } from "../../access/secret-box.ts";
 import type { RecordTypes } from "../../store/kinds.ts";
 import type { Metadata } from "../../store/metadata.ts";
+import { isElsewhere } from "../origins.ts";
 
 /** What a source is asked with. "": none. */
 export interface SourceSecrets {
@@ -67,15 +68,15 @@ export class Sources {
     });
   }
 
-  /** Secrets are for the server that they were given for: with the address of another one those are gone that are not given again.
+  /** With the address of another server those secrets are gone that are not given again.
    *  @throws TsdbError not_found, forbidden */
   update(id: string, changes: SourceUpdate): Promise<Source> {
     return this.metadata.change((change) => {
       const before = this.changeable(id, "change");
-      const isElsewhere = changes.url !== undefined && before.url !== "" && originOf(changes.url) !== originOf(before.url);
-      const source = { ...before, ...(isElsewhere ? NO_SECRETS : {}), ...changes };
+      const isMoved = isElsewhere(changes.url, before.url);
+      const source = { ...before, ...(isMoved ? NO_SECRETS : {}), ...changes };
       // what was encrypted with another key stays, until other secrets are given
-      const isSealedAnew = isElsewhere || Object.keys(NO_SECRETS).some((name) => name in changes);
+      const isSealedAnew = isMoved || Object.keys(NO_SECRETS).some((name) => name in changes);
       const sealed = isSealedAnew ? {} : { sealedSecrets: this.row(id)!.sealedSecrets };
       change.put("source", id, { ...this.recordOf(source), ...sealed });
       return source;
@@ -107,11 +108,6 @@ export class Sources {
     const secrets = secretsIn(this.box.open(sealedSecrets, sourceContext(row.id)));
     return { ...row, ...secrets, isDefault: isDefault !== 0, insecureSkipVerify: insecureSkipVerify !== 0 };
   }
-}
-
-/** What is no address is a place of its own. */
-function originOf(url: string): string {
-  return URL.parse(url)?.origin ?? url;
 }
 
 /** @param text null: encrypted with another key. A backup may hold any text. */

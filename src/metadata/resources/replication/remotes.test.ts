@@ -71,6 +71,25 @@ test("a change without a token keeps it", async () => {
   });
 });
 
+test("the token is not sent to another server than it was given for", async () => {
+  await withLine(new MemoryObjectStore(), OLD, async (line) => {
+    const { id } = (await made(line)).remote;
+    const moved = async (remoteURL: string, token?: string) => {
+      expect(await line.remotes.update(id, { remoteURL, ...(token === undefined ? {} : { token }) })).toMatchObject({ remoteURL });
+      return line.remotes.token(id);
+    };
+    // the same server
+    expect(await moved("http://LOCALHOST:80/base/")).toBe(TOKEN);
+    expect(await moved("http://localhost:8086")).toBe("");
+    expect(await moved("http://localhost")).toBe("");
+    for (const url of ["https://localhost", "http://other", "http:", "", "not an address"]) {
+      expect(await moved("http://localhost", TOKEN)).toBe(TOKEN);
+      expect(await moved(url)).toBe("");
+    }
+    expect(await moved("http://other", "another")).toBe("another");
+  });
+});
+
 test("a replication goes with its bucket and its organization, and holds its remote connection", async () => {
   await withLine(new MemoryObjectStore(), OLD, async (line) => {
     const { org, bucket, remote, replication } = await made(line);

@@ -3,6 +3,7 @@ import { TsdbError } from "../../../model/errors.ts";
 import type { SecretBox } from "../../access/secret-box.ts";
 import type { RecordTypes } from "../../store/kinds.ts";
 import type { Change, Metadata } from "../../store/metadata.ts";
+import { isElsewhere } from "../origins.ts";
 
 export type Remote = Omit<RecordTypes["remote"], "sealedToken"> & { readonly id: string };
 /** What a client gives. */
@@ -63,10 +64,11 @@ export class Remotes {
     });
   }
 
-  /** @throws TsdbError not_found, already_exists */
-  update(id: string, { token, ...changed }: Partial<Omit<NewRemote, "orgID">>): Promise<Remote> {
+  /** With the address of another server the token is gone that is not given again. @throws TsdbError not_found, already_exists */
+  update(id: string, { token: given, ...changed }: Partial<Omit<NewRemote, "orgID">>): Promise<Remote> {
     return this.metadata.change((change) => {
       const { id: _, ...before } = this.get(id);
+      const token = given ?? (isElsewhere(changed.remoteURL, before.remoteURL) ? "" : undefined);
       const sealedToken = token === undefined ? this.row(id)!.sealedToken : this.box.seal(token, remoteContext(id));
       return this.planPut(change, id, { ...before, ...changed, sealedToken });
     });
