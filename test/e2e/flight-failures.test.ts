@@ -3,7 +3,7 @@
 // (src/workers/query/faults.ts).
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { status } from "@grpc/grpc-js";
-import { PreparedHandle, Ticket } from "../../src/api/flight/wire/flight-messages.ts";
+import { ParameterRow, PreparedHandle, Ticket } from "../../src/api/flight/wire/flight-messages.ts";
 import { packAny } from "../../src/api/flight/wire/sql-messages.ts";
 import { paramMessage } from "../../src/api/flight/wire/ticket.ts";
 import { type CallEnd, FlightClient, ticketMessage } from "../support/flight/flight-server.ts";
@@ -55,7 +55,7 @@ describe("an answer whose encoder fails", () => {
 });
 
 const handle = (query: string, rows: number) => {
-  const values = Array.from({ length: rows }, (_, i) => ({ values: [paramMessage("", BigInt(i))] }));
+  const values = Array.from({ length: rows }, (_, i) => ParameterRow.encode({ values: [paramMessage("", BigInt(i))] }));
   return packAny(PreparedHandle, { query, columns: [{ name: "1", kind: "int" }], rows: values });
 };
 

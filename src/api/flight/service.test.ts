@@ -295,6 +295,26 @@ describe("tokens of calls", () => {
     expect(await kindOf(call(service, caller({ database: "d", bucket: "e" })))).toBe("bad_request");
   });
 
+  const unreadable = "SELECT 'open";
+  const prepared = command("CommandPreparedStatementQuery", member(1, new Uint8Array([255])));
+  test.each<(typeof calls)[number]>([
+    ["DoGet", (service, who) => service.doGet(who, ticket(prepared))],
+    ["GetFlightInfo", (service, who) => service.getFlightInfo(who, descriptor(prepared))],
+    ["GetSchema", (service, who) => service.getSchema(who, descriptor(prepared))],
+    ["CreatePreparedStatement", (service, who) => service.doAction(who, create(unreadable))],
+    [
+      "ClosePreparedStatement",
+      (service, who) => {
+        const body = packAny(ClosePrepared, { handle: new Uint8Array([255]) });
+        return service.doAction(who, Action.encode({ type: "ClosePreparedStatement", body }));
+      },
+    ],
+  ])("neither statement nor handle is read before the token: %s", async (_, call) => {
+    const { service } = serviceWith();
+    expect(await kindOf(call(service, caller({ database: "d" }, null)))).toBe("unauthenticated");
+    expect(await kindOf(call(service, caller()))).toMatch(/^bad_/);
+  });
+
   test("a handshake gives back the token, wherever it was", () => {
     const { service } = serviceWith();
     const hello = HandshakeMessage.encode({ protocolVersion: 7n, payload: BasicAuth.encode({ username: "u", password: "secret" }) });

@@ -108,14 +108,16 @@ export class FlightService {
     if (type === "CreatePreparedStatement") {
       const { query, transactionId } = unpackAny(CreatePrepared, body);
       if (transactionId !== undefined && transactionId.length > 0) throw new Unimplemented("there are no transactions");
+      const database = databaseOf(caller);
+      await this.backend.check(caller.token, database);
       const handle = newHandle(query);
-      const { columns, parameters } = await this.describe(caller, flightSql(databaseOf(caller), boundStatements(handle).shape));
+      const { columns, parameters } = await this.describe(caller, flightSql(database, boundStatements(handle).shape));
       const result = { handle, datasetSchema: encapsulated(columns), parameterSchema: encapsulated(parameters) };
       return [ActionResult.encode({ body: packAny(PreparedResult, result) })];
     }
     if (type === "ClosePreparedStatement") {
-      boundStatements(unpackAny(ClosePrepared, body).handle);
       await this.backend.check(caller.token, databaseOf(caller));
+      boundStatements(unpackAny(ClosePrepared, body).handle);
       return [];
     }
     throw new Unimplemented(`the action ${JSON.stringify(type.slice(0, 100))} is unknown; there are ${Object.keys(ACTIONS).join(" and ")}`);
@@ -140,30 +142,38 @@ export class FlightService {
 
   /** Runs a handle for all rows of parameters and joins the answers. @throws TsdbError */
   private async runPrepared(caller: Caller, database: string, handle: Uint8Array): Promise<AsyncIterable<IpcMessage> | IpcMessage[]> {
-    const { shape, runs } = boundStatements(handle);
-    const [first, ...others] = runs.map((run) => flightSql(database, run));
-    if (first === undefined) return [(await this.describe(caller, flightSql(database, shape))).columns];
-    const answer = await this.run(caller, first);
-    return others.length === 0 ? answer : this.joined(caller, answer, others);
+    const { shape, runs } = await this.bound(caller, database, handle);
+    const first = runs.next();
+    if (first.done === true) return [(await this.describe(caller, flightSql(database, shape))).columns];
+    return this.joined(caller, database, await this.run(caller, flightSql(database, first.value)), runs);
+  }
+
+  /** The executions of a handle, for a caller who may read the database: they take time and memory. @throws TsdbError */
+  private async bound(caller: Caller, database: string, handle: Uint8Array): Promise<ReturnType<typeof boundStatements>> {
+    await this.backend.check(caller.token, database);
+    return boundStatements(handle);
   }
 
   /** Appends the answers of further statements with the same columns to an answer. */
   private async *joined(
     caller: Caller,
+    database: string,
     first: AsyncIterable<IpcMessage>,
-    others: readonly LanguageStatement[],
+    others: Iterator<BoundStatement, void>,
   ): AsyncGenerator<IpcMessage> {
     let schema: Uint8Array | undefined;
     for await (const message of first) {
       schema ??= message.header.slice();
       yield message;
     }
-    for (const [i, statement] of others.entries()) {
+    let row = 1;
+    for (let next = others.next(); next.done !== true; next = others.next()) {
+      row++;
       let isSchema = true;
-      for await (const message of await this.run(caller, statement)) {
+      for await (const message of await this.run(caller, flightSql(database, next.value))) {
         if (!isSchema) yield message;
         else if (Buffer.compare(message.header, schema!) !== 0) {
-          throw new TsdbError("bad_request", `with row ${i + 2} of the parameters the answer has other columns than with the first`);
+          throw new TsdbError("bad_request", `with row ${row} of the parameters the answer has other columns than with the first`);
         }
         isSchema = false;
       }
@@ -189,7 +199,8 @@ export class FlightService {
     language: LanguageStatement["language"],
   ): Promise<Uint8Array> {
     if (command.is === "statement" || command.is === "prepared") {
-      const shape = command.is === "prepared" ? boundStatements(command.handle).shape : { statement: command.query, params: {} };
+      const shape =
+        command.is === "prepared" ? (await this.bound(caller, database, command.handle)).shape : { statement: command.query, params: {} };
       const { columns } = await this.describe(caller, { ...flightSql(database, shape), language });
       return encapsulated(columns);
     }

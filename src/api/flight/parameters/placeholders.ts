@@ -1,6 +1,7 @@
 // The placeholders of a prepared statement: `?` by position, `$1` and `$name` by name, and their assignment to a client's parameter
 // columns.
 import { near, TsdbError } from "../../../model/errors.ts";
+import { checkLimit, STATEMENT_LIMITS } from "../../../model/query/statement-limits.ts";
 import { parameterNames } from "../../../sql/parse/parameter-names.ts";
 import { type Token, tokenize } from "../../../sql/parse/tokens.ts";
 
@@ -9,12 +10,22 @@ const WORD = /[\p{L}\p{N}_$]/u;
 
 /** Replaces each `?` by `$1`, `$2` …. @throws TsdbError bad_query if there are other placeholders too */
 export function numberPlaceholders(statement: string): string {
-  const tokens = tokenize(statement);
+  const tokens = tokensOf(statement);
   const marks = tokens.filter(isMark);
   if (marks.length === 0) return statement;
   const other = tokens.find(({ kind }) => kind === "parameter");
   if (other !== undefined) throw new TsdbError("bad_query", `placeholders are either ? or names, got both ? and ${near(other.text)}`);
   return replaceTokens(statement, marks, (_, i) => `$${i + 1}`);
+}
+
+/** @throws TsdbError bad_query, for a longer text than a statement may be too */
+function tokensOf(statement: string): Token[] {
+  checkLength(statement.length);
+  return tokenize(statement);
+}
+
+function checkLength(length: number): void {
+  checkLimit("characters", length, STATEMENT_LIMITS.charsMax);
 }
 
 function isMark({ kind, text }: Token): boolean {
@@ -28,7 +39,7 @@ export class Placeholders {
 
   /** @throws TsdbError bad_query */
   constructor(private readonly statement: string) {
-    this.tokens = tokenize(statement).filter(({ kind }) => kind === "parameter");
+    this.tokens = tokensOf(statement).filter(({ kind }) => kind === "parameter");
     this.names = parameterNames(this.tokens);
   }
 
@@ -55,7 +66,7 @@ function nameOf({ text }: Token): string {
   return text.slice(1);
 }
 
-/** @param tokens those of `statement`, in order */
+/** @param tokens those of `statement`, in order @throws TsdbError bad_query for a text that becomes too long */
 function replaceTokens(statement: string, tokens: readonly Token[], textOf: (token: Token, index: number) => string): string {
   let text = "";
   let at = 0;
@@ -63,6 +74,7 @@ function replaceTokens(statement: string, tokens: readonly Token[], textOf: (tok
     const before = statement.slice(at, token.start);
     const isApart = WORD.test(statement.charAt(token.end));
     text += `${before}${textOf(token, i)}${isApart ? " " : ""}`;
+    checkLength(text.length);
     at = token.end;
   }
   return text + statement.slice(at);

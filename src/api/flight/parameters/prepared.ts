@@ -2,8 +2,9 @@
 // closing, and work on any server with the same data.
 import { TsdbError } from "../../../model/errors.ts";
 import type { QueryParams } from "../../../model/query/query.ts";
-import { FlightData, type FlightDescriptor, PreparedHandle } from "../wire/flight-messages.ts";
+import { FlightData, type FlightDescriptor, ParameterRow, PreparedHandle } from "../wire/flight-messages.ts";
 import type { IpcMessage } from "../wire/ipc-messages.ts";
+import type { MessageOf } from "../wire/protobuf.ts";
 import { packAny, unpackAny } from "../wire/sql-messages.ts";
 import { paramMessage, paramValue } from "../wire/ticket.ts";
 import { checkCounts, readRows } from "./arrow-rows.ts";
@@ -32,27 +33,39 @@ export function boundHandle(handle: Uint8Array, parameters: readonly IpcMessage[
   return packAny(PreparedHandle, {
     query,
     columns: columns.map(({ kind }, i) => ({ name: names[i]!, kind })),
-    rows: rows.map((row) => ({ values: row.map((value) => paramMessage("", value)) })),
+    rows: rows.map((row) => ParameterRow.encode({ values: row.map((value) => paramMessage("", value)) })),
   });
 }
 
-/** The executions of a handle: the statement once per row of parameters or, without parameters, once. `shape`: an execution that
- *  determines the result columns. @throws TsdbError bad_request for a handle that this server did not create */
-export function boundStatements(handle: Uint8Array): { readonly shape: BoundStatement; readonly runs: readonly BoundStatement[] } {
+/** The executions of a handle: the statement once per row of parameters or, without parameters, once. Each is made when it is asked for: a
+ *  small handle may stand for a thousand long statements. `shape`: an execution that determines the result columns.
+ *  @throws TsdbError bad_request for a handle that this server did not create; `runs` too */
+export function boundStatements(handle: Uint8Array): { readonly shape: BoundStatement; readonly runs: Iterator<BoundStatement, void> } {
   const { query, columns, rows } = unpackAny(PreparedHandle, handle);
   const plain = { statement: query, params: {} };
-  if (columns.length === 0) return { shape: plain, runs: [plain] };
+  if (columns.length === 0) return { shape: plain, runs: [plain].values() };
   checkCounts({ rowCount: rows.length, columnCount: columns.length });
   const placeholders = new Placeholders(query);
-  const runs = rows.map(({ values }) => {
-    const row = columns.map(({ name, kind }, i) => {
-      const value = values[i] === undefined ? null : paramValue(values[i]);
-      return { name, value, form: formOf(kind, value) };
-    });
-    const forms = new Map(row.filter(({ form }) => form !== "").map(({ name, form }) => [name, form]));
-    return { statement: placeholders.inForms(forms), params: Object.fromEntries(row.map(({ name, value }) => [name, value])) };
+  const [first, ...others] = rows;
+  if (first === undefined) return { shape: plain, runs: [].values() };
+  const bound = (row: Uint8Array) => boundTo(ParameterRow.decode(row).values, columns, placeholders);
+  const shape = bound(first);
+  const runs = function* () {
+    yield shape;
+    for (const row of others) yield bound(row);
+  };
+  return { shape, runs: runs() };
+}
+
+type Handle = MessageOf<typeof PreparedHandle>;
+
+function boundTo(values: MessageOf<typeof ParameterRow>["values"], columns: Handle["columns"], placeholders: Placeholders): BoundStatement {
+  const row = columns.map(({ name, kind }, i) => {
+    const value = values[i] === undefined ? null : paramValue(values[i]);
+    return { name, value, form: formOf(kind, value) };
   });
-  return { shape: runs[0] ?? plain, runs };
+  const forms = new Map(row.filter(({ form }) => form !== "").map(({ name, form }) => [name, form]));
+  return { statement: placeholders.inForms(forms), params: Object.fromEntries(row.map(({ name, value }) => [name, value])) };
 }
 
 /** Reads a DoPut: what its first message says, and the Arrow messages.

@@ -78,11 +78,11 @@ const ParameterColumn = message("tsdb.flight.ParameterColumn", {
   kind: plain(2, "string"),
 });
 /** Unnamed values, in column order. */
-const ParameterRow = message("tsdb.flight.ParameterRow", { values: repeatedMessage(1, QueryParam) });
+export const ParameterRow = message("tsdb.flight.ParameterRow", { values: repeatedMessage(1, QueryParam) });
 
-/** Our own message, opaque to clients. Without columns nothing is bound. */
+/** Our own message, opaque to clients. Without columns nothing is bound. Rows are read one by one, as they are needed. */
 export const PreparedHandle = message("tsdb.flight.PreparedStatement", {
   query: plain(1, "string"),
   columns: repeatedMessage(2, ParameterColumn),
-  rows: repeatedMessage(3, ParameterRow),
+  rows: repeated(3, "bytes"),
 });

@@ -48,6 +48,12 @@ test.each(DOCUMENTED)("%s, both ways", (bytes, members) => {
   expect(Test.encode(members).toHex()).toBe(bytes.replaceAll(" ", ""));
 });
 
+test("a list has as many elements as parameters have values, and no more", () => {
+  const lists = (count: number) => new Uint8Array(2 * count).fill(0x5a).map((byte, i) => (i % 2 === 0 ? byte : 0));
+  expect(Test.decode(lists(65_536)).inners.length).toBe(65_536);
+  expect(() => Test.decode(lists(65_537))).toThrow("cannot read test.Test: field 11 has more than 65536 elements");
+});
+
 describe("read, but written otherwise", () => {
   test.each([
     ["a packed list", "22 06 03 8e 02 9e a7 05", { packed: [3, 270, 86942] }],

@@ -45,6 +45,9 @@ interface Scalar<T> {
   write(writer: BinaryWriter, value: T): void;
 }
 
+/** Elements of a list: an empty message takes two bytes of its list and a hundred times that as an object. */
+const ELEMENTS_MAX = 65_536;
+
 const NO_BYTES = new Uint8Array(0);
 const SCALARS: { readonly [K in ScalarName]: Scalar<Scalars[K]> } = {
   string: { wireType: WireType.LengthDelimited, zero: "", read: (r) => r.string(true), write: (w, value) => void w.string(value) },
@@ -124,6 +127,7 @@ function list<T>(number: number, scalar: Scalar<T>, packed: boolean): ProtoField
     packed,
     empty: () => [],
     read: (reader, before) => {
+      if (before.length === ELEMENTS_MAX) throw new Error(`field ${number} has more than ${ELEMENTS_MAX} elements`);
       // `empty` created the list for this message alone
       (before as T[]).push(scalar.read(reader));
       return before;
