@@ -81,6 +81,11 @@ export function* rowOrder(
   return rows;
 }
 
+/** Ascending: a null is less than any value. */
+export function rowComparison(columns: readonly FluxColumn[]): CellOrder {
+  return orderOf(columns, false);
+}
+
 /** Of all columns, one after the other. */
 function orderOf(columns: readonly FluxColumn[], isDescending: boolean): CellOrder {
   const sign = isDescending ? -1 : 1;

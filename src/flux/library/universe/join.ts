@@ -2,12 +2,14 @@
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import { type FluxColumn, NO_ROW } from "../../tables/column.ts";
 import { RowNumbers } from "../../tables/row-numbers.ts";
+import { rowComparison } from "../../tables/row-order.ts";
 import { StreamNode, type Tables } from "../../tables/stream.ts";
 import { cellText, type FluxTable, GroupKey, FluxTable as Table } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { kindOf } from "../../values/value.ts";
 import type { NativeBody } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
+import { sortSeries } from "../series-sort.ts";
 import { sortedInSteps } from "../sort.ts";
 
 const METHODS: readonly string[] = ["inner"];
@@ -49,13 +51,13 @@ function* joinStreams(left: Tables, right: Tables, joining: Joining): Tables {
   const rights: FluxTable[] = [];
   for (const table of right) {
     yield null;
-    if (table !== null) rights.push(yield* sortedInSteps(table, order, false));
+    if (table !== null) rights.push(yield* sortedForJoin(table, order));
   }
   const candidates = new Candidates(rights, on);
   for (const each of left) {
     yield null;
     if (each === null) continue;
-    const table = yield* sortedInSteps(each, order, false);
+    const table = yield* sortedForJoin(each, order);
     for (const other of candidates.of(table)) {
       const made = joinTables(table, other, joining);
       if (made !== null && !made.isEmpty) yield made;
@@ -63,6 +65,19 @@ function* joinStreams(left: Tables, right: Tables, joining: Joining): Tables {
       yield null;
     }
   }
+}
+
+/** Rows that compare as equal keep their order in longer tables: sorting these as the reference does would be one long step. */
+const UNSTABLE_ROWS_MAX = 65_536;
+
+/** As the reference sorts both sides, where rows that compare as equal do not keep their order. */
+function* sortedForJoin(table: FluxTable, labels: readonly string[]): Generator<null, FluxTable, void> {
+  if (table.rowCount > UNSTABLE_ROWS_MAX) return yield* sortedInSteps(table.inOnePiece(), labels, false);
+  const columns = labels.flatMap((label) => table.column(label) ?? []);
+  const rows = Array.from({ length: table.rowCount }, (_, row) => row);
+  const order = rowComparison(columns);
+  sortSeries(rows, (a, b) => order(a, b) < 0);
+  return table.inOnePiece().take(Uint32Array.from(rows));
 }
 
 /** The tables of one side by those columns of `on` that are in their keys. */
