@@ -61,7 +61,7 @@ export abstract class ExpressionParser extends RecordParser {
     const consequent = this.branch("THEN");
     const alternate = this.branch("ELSE");
     const location = this.location(start.from, alternate.location.to);
-    return this.made({ type: "ConditionalExpression", location, test, consequent, alternate });
+    return this.made({ type: "ConditionalExpression", location, test, consequent, alternate }, start.comments);
   }
 
   private branch(keyword: "THEN" | "ELSE"): Expression {

@@ -1,6 +1,7 @@
 // Trees as JSON: what `/api/v2/query/ast` answers and what requests send as `ast` and `extern`.
 import { near, TsdbError } from "../../model/errors.ts";
 import type { File, SourceLocation } from "./ast.ts";
+import { openingName, signComments } from "./json-comments.ts";
 import { arrayOf, nodeOfJson, recordOf, STATEMENTS } from "./json-nodes.ts";
 
 /** One file as a package, ready for JSON. @param file has no syntax problems: then it is not deep @param text what it was parsed from */
@@ -8,22 +9,30 @@ export function packageJson(file: File, text: string): unknown {
   return { type: "Package", package: file.package?.name.name ?? "main", files: [fileJson(file, text)] };
 }
 
+/** What a file was parsed from. */
+interface Source {
+  readonly text: string;
+  /** A text without comments is not searched for them at every node. */
+  readonly mayHaveComments: boolean;
+}
+
 function fileJson(file: File, text: string): unknown {
+  const source = { text, mayHaveComments: text.includes("//") };
   return {
     type: "File",
     ...(file.location === undefined ? {} : { location: locationJson(file.location, text) }),
     metadata: "parser-type=rust",
-    package: nodeJson(file.package, text),
-    imports: file.imports.length === 0 ? null : file.imports.map((each) => nodeJson(each, text)),
-    body: file.body.map((each) => nodeJson(each, text)),
+    package: nodeJson(file.package, source),
+    imports: file.imports.length === 0 ? null : file.imports.map((each) => nodeJson(each, source)),
+    body: file.body.map((each) => nodeJson(each, source)),
     ...(file.eof.length === 0 ? {} : { eof: commentsJson(file.eof) }),
   };
 }
 
 const LEFT_OUT: ReadonlySet<string> = new Set(["errors", "attributes"]);
 
-function nodeJson(value: unknown, text: string): unknown {
-  if (Array.isArray(value)) return value.map((each) => nodeJson(each, text));
+function nodeJson(value: unknown, source: Source): unknown {
+  if (Array.isArray(value)) return value.map((each) => nodeJson(each, source));
   // JSON has no 64-bit integers: magnitudes of durations are numbers, integer literals texts (below)
   if (typeof value === "bigint") return Number(value);
   if (value === null || typeof value !== "object") return value;
@@ -31,21 +40,22 @@ function nodeJson(value: unknown, text: string): unknown {
   if (node["type"] === "BadExpression") return null;
   if (node["type"] === "CallExpression" && (node["arguments"] as readonly unknown[]).length === 0) {
     const { arguments: _, ...rest } = node;
-    return membersJson(rest, text);
+    return membersJson(rest, source);
   }
-  return membersJson(node, text);
+  return membersJson(node, source);
 }
 
-function membersJson(node: Readonly<Record<string, unknown>>, text: string): unknown {
+function membersJson(node: Readonly<Record<string, unknown>>, source: Source): unknown {
   const isInteger = node["type"] === "IntegerLiteral" || node["type"] === "UnsignedIntegerLiteral";
-  return Object.fromEntries(
-    Object.entries(node).flatMap(([name, value]) => {
-      if (LEFT_OUT.has(name)) return [];
-      if (name === "location") return [[name, locationJson(value as SourceLocation, text)]];
-      if (name === "comments") return [[name, commentsJson(value as readonly string[])]];
-      return [[name, isInteger && name === "value" ? String(value) : nodeJson(value, text)]];
-    }),
-  );
+  const members = Object.entries(node).flatMap(([name, value]): [string, unknown][] => {
+    if (LEFT_OUT.has(name)) return [];
+    if (name === "location") return [[name, locationJson(value as SourceLocation, source.text)]];
+    if (name === "comments") return [[openingName(node["type"]), commentsJson(value as readonly string[])]];
+    return [[name, isInteger && name === "value" ? String(value) : nodeJson(value, source)]];
+  });
+  if (!source.mayHaveComments) return Object.fromEntries(members);
+  const before = signComments(node, source.text).map(([name, comments]) => [name, commentsJson(comments)] as const);
+  return Object.fromEntries([...members, ...before]);
 }
 
 function commentsJson(comments: readonly string[]): unknown {
