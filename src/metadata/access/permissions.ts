@@ -17,9 +17,11 @@ export function covers(held: readonly Permission[], { action, type, id, orgID }:
     if (heldAction !== action) return false;
     if (resource.type === "instance") return true;
     if (resource.type !== type) return false;
-    // creators of an organization's tokens may write any id into them: it counts in that organization alone
-    if (resource.id !== undefined) return resource.id === id && (orgID === undefined || (resource.orgID ?? orgID) === orgID);
-    return resource.orgID === undefined || resource.orgID === orgID;
+    const isThere = resource.orgID === undefined || resource.orgID === orgID;
+    if (resource.id === undefined) return isThere;
+    // Creators of an organization's tokens may write any id into them: it counts in that organization alone, and covers nothing that is in
+    // none, as users are.
+    return resource.id === id && (isThere || (type === "orgs" && resource.orgID === id));
   });
 }
 
