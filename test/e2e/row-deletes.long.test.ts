@@ -159,6 +159,9 @@ describe("a server", () => {
     [{ db: "r", table: "t", all_time: true, min_time: 1 }, 400, "exclude each other"],
     [{ db: "r", table: "t", min_time: "soon" }, 400, 'min_time: "soon" is no time'],
     [{ db: "r", table: "t", max_time: "9223372036854775808" }, 400, "beyond 64 bits"],
+    // what the log could not be read with at the next start
+    [{ db: "r", table: "t", max_time: 1e30, predicate: "room = 'kitchen'" }, 400, "max_time: 1e+30 is beyond 64 bits"],
+    [{ db: "r", table: "t", min_time: -1e30 }, 400, "min_time: -1e+30 is beyond 64 bits"],
     [{ db: "r", table: "t", max_time: 1.5 }, 400, "`max_time`"],
     [{ db: "r", table: "t", predicate: "v = '1'" }, 400, '"v" is a field of t'],
     [{ db: "r", table: "t", predicate: "h = 1" }, 400, "numbers are values of fields"],

@@ -210,10 +210,10 @@ function dispositionIn(text: string | undefined): Disposition | undefined {
 /** @throws TsdbError bad_request */
 function timeOf(name: string, value: number | string | undefined): bigint | null {
   if (value === undefined) return null;
-  if (typeof value === "number") return BigInt(value);
-  const found = /^-?\d{1,20}$/.test(value) ? BigInt(value) : parseTimeText(value);
+  const isWhole = typeof value === "number" || /^-?\d{1,20}$/.test(value);
+  const found = isWhole ? BigInt(value) : parseTimeText(value);
   if (typeof found !== "bigint")
-    throw new TsdbError("bad_request", `${name}: "${near(value)}" is no time; want one as 2026-01-31T12:00:00Z, or nanoseconds`);
+    throw new TsdbError("bad_request", `${name}: "${near(String(value))}" is no time; want one as 2026-01-31T12:00:00Z, or nanoseconds`);
   if (BigInt.asIntN(64, found) !== found) throw new TsdbError("bad_request", `${name}: ${value} is beyond 64 bits`);
   return found;
 }

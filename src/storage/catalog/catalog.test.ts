@@ -6,6 +6,7 @@ import { prng } from "../../../test/support/prng.ts";
 import { FaultyDisk, faultLoop } from "../../../test/support/storage/faulty-disk.ts";
 import type { TsdbError } from "../../model/errors.ts";
 import { ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";
+import type { RowDeleteDef } from "../../model/rows/row-delete.ts";
 import { FileObjectStore } from "../../object-store/file-object-store.ts";
 import { MemoryObjectStore } from "../../object-store/memory-object-store.ts";
 import type { ObjectStore } from "../../object-store/object-store.ts";
@@ -70,6 +71,22 @@ describe("catalog", () => {
     check(again);
     expect(again.clusterUuid).toBe(catalog.clusterUuid);
     expect(everything(again)).toEqual(everything(catalog));
+  });
+
+  test("what a start could not read is not logged", async () => {
+    const store = new MemoryObjectStore();
+    const catalog = await open(store);
+    await catalog.apply(SCHEMA).durable;
+    const version = catalog.version;
+    const beyond = "1000000000000000019884624838656";
+    const request: RowDeleteDef = {
+      ...{ sequence: 1, databaseId: 1, tableId: 1, database: "db", table: "cpu", minTimeNs: null, endTimeNs: beyond },
+      ...{ predicate: "", createdMs: 1, state: "held", tombstoneIds: [], endedMs: null, abortReason: null },
+    };
+    expect(() => catalog.apply([{ kind: "request_row_delete", request }])).toThrow(beyond);
+    expect(catalog.version).toBe(version);
+    await catalog.close();
+    expect(everything(await open(store))).toEqual(everything(catalog));
   });
 
   test("the cluster's id is made once, and is durable when open returns", async () => {

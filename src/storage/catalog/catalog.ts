@@ -349,6 +349,8 @@ export class Catalog {
     const triggerChanges = this.state.triggers.changes;
     for (const operation of operations) {
       try {
+        // what a start would refuse is not logged
+        readOperation(operation);
         this.state.apply(operation);
       } catch (cause) {
         assert(false, `operation ${JSON.stringify(operation)} does not fit: ${cause instanceof Error ? cause.message : String(cause)}`);
