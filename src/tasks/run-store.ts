@@ -2,7 +2,7 @@
 import type { BucketService } from "../metadata/resources/buckets.ts";
 import type { RunEvent, RunFilter, RunOwner, RunStatus, TaskRun } from "../metadata/resources/task-runs.ts";
 import { databaseIdOf } from "../metadata/store/ids.ts";
-import { TsdbError } from "../model/errors.ts";
+import { type ErrorKind, TsdbError } from "../model/errors.ts";
 import type { QueryService } from "../model/query/query.ts";
 import { Precision } from "../model/time/precision.ts";
 import type { WriteService } from "../model/write.ts";
@@ -11,6 +11,7 @@ export interface RunStoreParts {
   readonly buckets: Pick<BucketService, "findByName">;
   readonly writes: WriteService;
   readonly queries: QueryService;
+  readonly warn: (message: string, details: Readonly<Record<string, unknown>>) => void;
 }
 
 /** A finished run to store. */
@@ -38,30 +39,46 @@ const TABLE = "runs";
 const COLUMNS = ["runID", "status", "scheduledFor", "startedAt", "finishedAt", "requestedAt", "logs"] as const;
 /** Longer scripts are truncated: each run's point contains one. */
 const SCRIPT_LENGTH_MAX = 64 << 10;
+/** Of the whole server, and over sooner or later. */
+const PASSING: ReadonlySet<ErrorKind> = new Set(["overloaded", "unavailable", "no_space", "io"]);
 
 /** Writes and reads finished runs. */
 export class RunStore {
   constructor(private readonly parts: RunStoreParts) {}
 
-  /** Skips runs of deleted organizations. @throws TsdbError overloaded, unavailable, no_space */
+  /** Skips runs of deleted organizations, and what the bucket does not take: whoever may write into it can give its columns other types,
+   *  and others' runs do not wait for that. @throws TsdbError overloaded, unavailable, no_space, io */
   async write(ended: readonly EndedRun[]): Promise<void> {
     for (const [orgID, runs] of Map.groupBy(ended, (each) => each.orgID)) {
-      const bucket = this.parts.buckets.findByName(orgID, BUCKET);
-      if (bucket === null) continue;
-      const bytes = Buffer.from(runs.map(lineOf).join("\n"));
-      const body = await this.parts.writes.receive(bytes.byteLength);
       try {
-        body.append(bytes);
-        const databaseId = databaseIdOf(bucket.id)!;
-        const { lineErrors } = await body.write({
-          ...{ database: bucket.name, databaseId, precision: Precision.nanosecond, acceptPartial: true, noSync: false },
-        });
-        const [first] = lineErrors;
-        if (first !== undefined) throw new TsdbError("io", `a run of a task could not be kept: ${first.errorMessage}`);
-      } finally {
-        body.release();
+        await this.writeOf(orgID, runs);
+      } catch (error) {
+        if (!(error instanceof TsdbError) || PASSING.has(error.kind)) throw error;
+        this.warnOf(orgID, runs.length, error.message);
       }
     }
+  }
+
+  private async writeOf(orgID: string, runs: readonly EndedRun[]): Promise<void> {
+    const bucket = this.parts.buckets.findByName(orgID, BUCKET);
+    if (bucket === null) return;
+    const bytes = Buffer.from(runs.map(lineOf).join("\n"));
+    const body = await this.parts.writes.receive(bytes.byteLength);
+    try {
+      body.append(bytes);
+      const databaseId = databaseIdOf(bucket.id)!;
+      const { lineErrors, rejectedCount } = await body.write({
+        ...{ database: bucket.name, databaseId, precision: Precision.nanosecond, acceptPartial: true, noSync: false },
+      });
+      const [first] = lineErrors;
+      if (first !== undefined) this.warnOf(orgID, rejectedCount, first.errorMessage);
+    } finally {
+      body.release();
+    }
+  }
+
+  private warnOf(orgID: string, runs: number, reason: string): void {
+    this.parts.warn(`runs of tasks were not kept: the organization's bucket ${BUCKET} does not take them`, { orgID, runs, reason });
   }
 
   list({ id, orgID }: RunOwner, { afterMs, beforeMs, limit }: RunFilter): Promise<TaskRun[]> {

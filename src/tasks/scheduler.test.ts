@@ -37,6 +37,9 @@ class World {
   /** Runs end by themselves. */
   endsAtOnce = true;
   writeFails = false;
+  /** What the bucket says of a body. */
+  refusal: (body: string) => Partial<WriteResult> | null = () => null;
+  readonly warnings: string[] = [];
   /** Scripts that were compiled ahead. */
   readonly prepared: string[] = [];
   failsToPrepare = false;
@@ -126,7 +129,7 @@ class World {
       report: (error) => {
         throw error;
       },
-      warn: () => {},
+      warn: (message, { reason }) => void this.warnings.push(`${message}: ${reason}`),
     });
   }
 
@@ -155,6 +158,8 @@ class KeptBody implements IncomingBody {
 
   async write(_: WriteRequest): Promise<WriteResult> {
     if (this.world.writeFails) throw new TsdbError("no_space", "the disk is full");
+    const refused = this.world.refusal(this.text);
+    if (refused !== null) return { rowCount: 0, rejectedCount: 1, lineErrors: [], schemaLimit: false, empty: false, ...refused };
     this.world.lines.push(...this.text.split(/\n(?=runs,)/));
     return { rowCount: 1, rejectedCount: 0, lineErrors: [], schemaLimit: false, empty: false };
   }
@@ -249,6 +254,26 @@ test("points that cannot be written are written later, and the runs are shown as
   await world.pass(1000);
   expect([world.lines.length, world.state(task).latestCompleted]).toEqual([1, "2024-03-05T12:01:00Z"]);
   expect(await world.scheduler.list(task, filter)).toEqual([]);
+});
+
+test("what the bucket of one organization does not take holds up nobody's runs", async () => {
+  const world = await World.start();
+  const other = await world.line.organizations.create({ name: "other", description: "", ownerID: world.userID });
+  const ours = await world.create(`{name: "ours", every: 1m}`);
+  const theirs = await world.create(`{name: "theirs", every: 1m}`, { orgID: other.id });
+  const wrongType = { lineNumber: 1, originalLine: "runs", errorMessage: "invalid column type for column 'flux'" };
+  for (const refusal of [
+    () => ({ lineErrors: [wrongType] }),
+    () => {
+      throw new TsdbError("limit_exceeded", "too many columns");
+    },
+  ]) {
+    world.refusal = (body) => (body.includes("theirs") ? refusal() : null);
+    await world.pass(MINUTE_MS);
+  }
+  expect(world.lines.map((line) => /name="(\w+)"/.exec(line)![1])).toEqual(["ours", "ours"]);
+  for (const task of [ours, theirs]) expect(world.state(task).latestCompleted).toBe("2024-03-05T12:02:00Z");
+  expect(world.warnings.map((text) => text.split(": ").at(-1))).toEqual(["invalid column type for column 'flux'", "too many columns"]);
 });
 
 test("a requested run is there after a restart, is made once, and gives way when it is canceled", async () => {

@@ -18,7 +18,6 @@ export interface SchedulerParts extends ExecutionParts, RunStoreParts {
   readonly prepareScript: (script: string, signal: AbortSignal) => Promise<void>;
   /** Runs something that makes the first runs of many tasks faster; false: nothing is left to run. */
   readonly warmScripts: (signal: AbortSignal) => Promise<boolean>;
-  readonly warn: (message: string, details: Readonly<Record<string, unknown>>) => void;
 }
 
 /** Numbers for metrics. */
@@ -58,7 +57,7 @@ export class TaskScheduler implements TaskRunService {
   private readonly store: RunStore;
   private readonly prepared: PreparedScripts;
   private readonly making = new Set<Promise<void>>();
-  private readonly ended: EndedTask[] = [];
+  private ended: EndedTask[] = [];
   /** Runs whose result is not stored yet. */
   private readonly unkept = new Map<string, TaskRun>();
   private saving: Promise<void> | null = null;
@@ -282,7 +281,8 @@ export class TaskScheduler implements TaskRunService {
   /** Stores all runs that finished meanwhile at once: one write of points and one entry of the catalog's log. */
   private async save(): Promise<void> {
     while (this.ended.length > 0) {
-      const some = this.ended.splice(0);
+      const some = this.ended;
+      this.ended = [];
       try {
         await this.store.write(some.map(({ kept }) => kept));
         const states = new Map(some.map(({ kept, state }) => [kept.run.taskID, state]));
@@ -292,7 +292,7 @@ export class TaskScheduler implements TaskRunService {
         );
         for (const { kept } of some) this.unkept.delete(kept.run.id);
       } catch (error) {
-        this.ended.unshift(...some);
+        this.ended = some.concat(this.ended);
         this.parts.warn("runs of tasks could not be kept, will try again", { runs: this.ended.length, reason: (error as Error).message });
         // runs that are not stored are repeated after the next start
         if (this.isStopped) return;
