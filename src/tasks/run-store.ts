@@ -46,8 +46,8 @@ const PASSING: ReadonlySet<ErrorKind> = new Set(["overloaded", "unavailable", "n
 export class RunStore {
   constructor(private readonly parts: RunStoreParts) {}
 
-  /** Skips runs of deleted organizations, and what the bucket does not take: whoever may write into it can give its columns other types,
-   *  and others' runs do not wait for that. @throws TsdbError overloaded, unavailable, no_space, io */
+  /** Skips runs of deleted organizations, and what the bucket does not take: clients that may write into it can give its columns other
+   *  types, and others' runs do not wait for that. @throws TsdbError overloaded, unavailable, no_space, io */
   async write(ended: readonly EndedRun[]): Promise<void> {
     for (const [orgID, runs] of Map.groupBy(ended, (each) => each.orgID)) {
       try {

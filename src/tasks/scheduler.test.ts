@@ -1,174 +1,11 @@
 // When runs start, what is kept of them, and what is made again after a server was killed: on a clock of the test's, over a real catalog.
 import { expect, test } from "bun:test";
-import { FakeClock, settle } from "../../test/support/plugins/fake-runtime.ts";
-import { SecretBox } from "../metadata/access/secret-box.ts";
-import { V2Line } from "../metadata/line.ts";
-import type { Task } from "../metadata/resources/tasks.ts";
+import { settle } from "../../test/support/plugins/fake-runtime.ts";
+import { MINUTE_MS, TaskWorld } from "../../test/support/tasks/task-world.ts";
 import { TsdbError } from "../model/errors.ts";
-import type { QueryAnswer } from "../model/query/query.ts";
-import type { IncomingBody, WriteRequest, WriteResult } from "../model/write.ts";
-import { MemoryObjectStore } from "../object-store/memory-object-store.ts";
-import { Catalog } from "../storage/catalog/catalog.ts";
-import { TaskScheduler } from "./scheduler.ts";
-import { readTaskOptions } from "./script/options.ts";
-import type { ExecutionParts, ScriptToRun } from "./task-execution.ts";
-
-const NOON_MS = Date.UTC(2024, 2, 5, 12);
-const MINUTE_MS = 60_000;
-const EMPTY: QueryAnswer = { contentType: "text/csv", body: new Uint8Array() };
-
-type Sender = Parameters<ExecutionParts["runScript"]>[0];
-
-interface Started {
-  /** Of the task. */
-  readonly name: string;
-  readonly now: string;
-  readonly extern: string | null;
-  readonly end: (error?: Error) => void;
-  readonly waits: (waits: boolean) => void;
-}
-
-/** A server's tasks, from the same catalog again and again. */
-class World {
-  clock = new FakeClock(NOON_MS);
-  /** In order; those that have not ended wait for `end`. */
-  readonly started: Started[] = [];
-  readonly lines: string[] = [];
-  /** Runs end by themselves. */
-  endsAtOnce = true;
-  writeFails = false;
-  /** What the bucket says of a body. */
-  refusal: (body: string) => Partial<WriteResult> | null = () => null;
-  readonly warnings: string[] = [];
-  /** Scripts that were compiled ahead. */
-  readonly prepared: string[] = [];
-  failsToPrepare = false;
-  /** For each thing that has run to be warm, how many scripts were compiled. */
-  readonly warmed: number[] = [];
-  private readonly store = new MemoryObjectStore();
-  private catalog!: Catalog;
-  line!: V2Line;
-  scheduler!: TaskScheduler;
-  orgID = "";
-  userID = "";
-
-  static async start(): Promise<World> {
-    const world = new World();
-    await world.open();
-    const { user, org } = await world.line.setUp(
-      { username: "u", password: "password12", org: "o", bucket: "b", token: "t", everySeconds: 0 },
-      { strong: false },
-    );
-    world.userID = user.id;
-    world.orgID = org.id;
-    world.scheduler.start();
-    return world;
-  }
-
-  /** A server that was killed starts again: what was on its way never ends. */
-  async killAndRestart(downMs = 0): Promise<void> {
-    this.started.length = 0;
-    this.clock = new FakeClock(this.clock.nowMs() + downMs);
-    await this.open();
-    this.scheduler.start();
-    await settle();
-  }
-
-  async create(record: string, more: Partial<Task> = {}): Promise<Task> {
-    const flux = `import "array"\noption task = ${record}\narray.from(rows: [{v: 1}])`;
-    const { name, every, cron, offset } = readTaskOptions(flux);
-    const task = { orgID: this.orgID, ownerID: this.userID, kind: "task", description: "", status: "active", flux } as const;
-    const made = await this.line.tasks.create({ ...task, name, every, cron, offset, ...more });
-    await settle();
-    return made;
-  }
-
-  /** Lets the clock run, and what starts meanwhile. */
-  async pass(milliseconds: number): Promise<void> {
-    await this.clock.advance(milliseconds);
-    await settle();
-  }
-
-  /** Times of the runs that were started since the last look. */
-  times(name?: string): string[] {
-    const some = this.started.filter((each) => name === undefined || each.name === name);
-    return some.map(({ now }) => now.slice(11, 19));
-  }
-
-  state(task: Task) {
-    return this.line.tasks.state(task.id);
-  }
-
-  private async open(): Promise<void> {
-    const { clock } = this;
-    this.catalog = await Catalog.open(this.store, { prefix: "node0/catalog" });
-    this.line = new V2Line(this.catalog, {
-      nowMs: () => clock.nowMs(),
-      sessions: { lengthMs: MINUTE_MS, renewMs: MINUTE_MS },
-      box: SecretBox.random(),
-      keepsHashesOnly: false,
-      hashCost: { memoryCost: 8, timeCost: 1 },
-      onDropped: () => {},
-    });
-    const { line } = this;
-    this.scheduler = new TaskScheduler({
-      ...{ tasks: line.tasks, buckets: line.buckets, clock, isOn: true },
-      writes: { receive: () => new KeptBody(this) },
-      queries: { query: () => Promise.reject(new TsdbError("bad_query", "table 'public.iox.runs' not found")) },
-      principalOf: (userID) => line.authentication.ofUser(userID),
-      prepareScript: async (script) => {
-        this.prepared.push(script);
-        if (this.failsToPrepare) throw new TsdbError("bad_query", "no script");
-      },
-      warmScripts: async () => {
-        this.warmed.push(this.prepared.length);
-        if (this.failsToPrepare) throw new TsdbError("bad_query", "no script");
-        return this.warmed.length < 3;
-      },
-      runScript: (sender, script) => this.run(script, sender),
-      report: (error) => {
-        throw error;
-      },
-      warn: (message, { reason }) => void this.warnings.push(`${message}: ${reason}`),
-    });
-  }
-
-  private run({ text, nowNs, extern }: ScriptToRun, { signal, onWaits: waits }: Sender): Promise<QueryAnswer> {
-    const now = new Date(Number(nowNs / 1_000_000n)).toISOString();
-    return new Promise((resolve, reject) => {
-      const end = (error?: Error) => (error === undefined ? resolve(EMPTY) : reject(error));
-      this.started.push({ name: readTaskOptions(text).name, now, extern, end, waits });
-      signal.addEventListener("abort", () => reject(new TsdbError("cancelled", "the client went away")));
-      if (this.endsAtOnce) resolve(EMPTY);
-    });
-  }
-}
-
-class KeptBody implements IncomingBody {
-  byteCount = 0;
-  readonly memoryBytes = 0;
-  private text = "";
-
-  constructor(private readonly world: World) {}
-
-  append(bytes: Uint8Array): void {
-    this.byteCount += bytes.byteLength;
-    this.text += Buffer.from(bytes).toString();
-  }
-
-  async write(_: WriteRequest): Promise<WriteResult> {
-    if (this.world.writeFails) throw new TsdbError("no_space", "the disk is full");
-    const refused = this.world.refusal(this.text);
-    if (refused !== null) return { rowCount: 0, rejectedCount: 1, lineErrors: [], schemaLimit: false, empty: false, ...refused };
-    this.world.lines.push(...this.text.split(/\n(?=runs,)/));
-    return { rowCount: 1, rejectedCount: 0, lineErrors: [], schemaLimit: false, empty: false };
-  }
-
-  release(): void {}
-}
 
 test("runs start on multiples of the period, and a while later with an offset", async () => {
-  const world = await World.start();
+  const world = await TaskWorld.start();
   await world.create(`{name: "a", every: 7m}`);
   await world.create(`{name: "b", every: 10m, offset: 30s}`);
   await world.pass(29 * MINUTE_MS);
@@ -183,7 +20,7 @@ test("runs start on multiples of the period, and a while later with an offset", 
 });
 
 test("a task has as many runs on their way as it may, and what ends first does not hide what has not ended", async () => {
-  const world = await World.start();
+  const world = await TaskWorld.start();
   world.endsAtOnce = false;
   const one = await world.create(`{name: "one", every: 1m}`);
   const two = await world.create(`{name: "two", every: 1m, concurrency: 2}`);
@@ -204,7 +41,7 @@ test("a task has as many runs on their way as it may, and what ends first does n
 });
 
 test("times that a server was down are made up for in order, those of inactive tasks and older schedules are not", async () => {
-  const world = await World.start();
+  const world = await TaskWorld.start();
   const task = await world.create(`{name: "a", every: 1m}`);
   const off = await world.create(`{name: "off", every: 1m}`, { status: "inactive" });
   await world.pass(MINUTE_MS);
@@ -224,7 +61,7 @@ test("times that a server was down are made up for in order, those of inactive t
 });
 
 test("what has ended is a point and a state, and is not made again", async () => {
-  const world = await World.start();
+  const world = await TaskWorld.start();
   const task = await world.create(`{name: "a \\"b\\"", every: 1m}`);
   await world.pass(2 * MINUTE_MS);
   expect(world.lines.length).toBe(2);
@@ -243,7 +80,7 @@ test("what has ended is a point and a state, and is not made again", async () =>
 });
 
 test("points that cannot be written are written later, and the runs are shown as started until then", async () => {
-  const world = await World.start();
+  const world = await TaskWorld.start();
   const task = await world.create(`{name: "a", every: 1m}`);
   world.writeFails = true;
   await world.pass(MINUTE_MS);
@@ -257,7 +94,7 @@ test("points that cannot be written are written later, and the runs are shown as
 });
 
 test("what the bucket of one organization does not take holds up nobody's runs", async () => {
-  const world = await World.start();
+  const world = await TaskWorld.start();
   const other = await world.line.organizations.create({ name: "other", description: "", ownerID: world.userID });
   const ours = await world.create(`{name: "ours", every: 1m}`);
   const theirs = await world.create(`{name: "theirs", every: 1m}`, { orgID: other.id });
@@ -277,7 +114,7 @@ test("what the bucket of one organization does not take holds up nobody's runs",
 });
 
 test("a requested run is there after a restart, is made once, and gives way when it is canceled", async () => {
-  const world = await World.start();
+  const world = await TaskWorld.start();
   world.endsAtOnce = false;
   const task = await world.create(`{name: "a", every: 1h}`);
   const run = await world.scheduler.force(task, Date.UTC(2020, 0, 1));
@@ -309,7 +146,7 @@ test("a requested run is there after a restart, is made once, and gives way when
 });
 
 test("a failed attempt is made again as often as the script says, but not where the bucket is missing", async () => {
-  const world = await World.start();
+  const world = await TaskWorld.start();
   world.endsAtOnce = false;
   const task = await world.create(`{name: "a", every: 1h, retry: 3}`);
   await world.pass(60 * MINUTE_MS);
@@ -336,7 +173,7 @@ test("a failed attempt is made again as often as the script says, but not where 
 });
 
 test("the time of the last success is given to scripts that ask for it", async () => {
-  const world = await World.start();
+  const world = await TaskWorld.start();
   const flux = (name: string) => `import "influxdata/influxdb/tasks"\noption task = {name: "${name}", every: 1m}\nx = 1`;
   await world.create(`{name: "a", every: 1m}`, { flux: flux("a") });
   await world.pass(2 * MINUTE_MS);
@@ -345,7 +182,7 @@ test("the time of the last success is given to scripts that ask for it", async (
 });
 
 test("a task that is behind does not delay another, and no more than 32 runs are on their way", async () => {
-  const world = await World.start();
+  const world = await TaskWorld.start();
   world.endsAtOnce = false;
   for (let i = 0; i < 40; i++) await world.create(`{name: "t${i}", every: 1h, concurrency: 10}`);
   await world.killAndRestart(5 * 60 * MINUTE_MS);
@@ -358,7 +195,7 @@ test("a task that is behind does not delay another, and no more than 32 runs are
 });
 
 test("runs that wait for other servers leave their places, and come back to them", async () => {
-  const world = await World.start();
+  const world = await TaskWorld.start();
   world.endsAtOnce = false;
   for (let i = 0; i < 300; i++) await world.create(`{name: "t${i}", every: 1h}`);
   await world.pass(60 * MINUTE_MS);
@@ -384,7 +221,7 @@ test("runs that wait for other servers leave their places, and come back to them
 });
 
 test("a run that waits for its next attempt leaves its place", async () => {
-  const world = await World.start();
+  const world = await TaskWorld.start();
   world.endsAtOnce = false;
   for (let i = 0; i < 40; i++) await world.create(`{name: "t${i}", every: 1h, retry: 2}`);
   await world.pass(60 * MINUTE_MS);
@@ -396,7 +233,7 @@ test("a run that waits for its next attempt leaves its place", async () => {
 });
 
 test("scripts are compiled before their runs, each text once, after a change and a restart too", async () => {
-  const world = await World.start();
+  const world = await TaskWorld.start();
   const task = await world.create(`{name: "a", every: 1h}`);
   const flux = 'option task = {name: "b", every: 1h}\n1';
   await world.create(`{name: "b", every: 1h}`, { flux, status: "inactive" });
@@ -418,7 +255,7 @@ test("scripts are compiled before their runs, each text once, after a change and
 });
 
 test("what is common to scripts runs once many of them are compiled, until nothing is left or it fails", async () => {
-  const world = await World.start();
+  const world = await TaskWorld.start();
   for (let i = 0; i < 31; i++) await world.create(`{name: "t${i}", every: 1h}`);
   expect(world.warmed).toEqual([]);
   await world.create(`{name: "t31", every: 1h}`);
@@ -433,7 +270,7 @@ test("what is common to scripts runs once many of them are compiled, until nothi
 });
 
 test("a deleted task's runs end, and nothing is kept of them", async () => {
-  const world = await World.start();
+  const world = await TaskWorld.start();
   world.endsAtOnce = false;
   const task = await world.create(`{name: "a", every: 1m}`);
   await world.pass(MINUTE_MS);
@@ -446,7 +283,7 @@ test("a deleted task's runs end, and nothing is kept of them", async () => {
 });
 
 test("a stopped server keeps what has ended and nothing else", async () => {
-  const world = await World.start();
+  const world = await TaskWorld.start();
   const done = await world.create(`{name: "done", every: 1m}`);
   await world.pass(MINUTE_MS);
   world.endsAtOnce = false;
@@ -460,7 +297,7 @@ test("a stopped server keeps what has ended and nothing else", async () => {
 
 test("500 tasks of one time, each once", async () => {
   const COUNT = 500;
-  const world = await World.start();
+  const world = await TaskWorld.start();
   for (let i = 0; i < COUNT; i++) {
     const flux = `option task = {name: "t${i}", every: 1h}\nx = 1`;
     await world.line.tasks.create({

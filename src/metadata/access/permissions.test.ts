@@ -19,7 +19,7 @@ test.each<[string, Permission["resource"], Omit<Need, "action">, boolean]>([
   ["all resources", { type: "buckets", id: ID }, { type: "buckets", orgID: OURS }, false],
   ["one resource of its organization", { type: "buckets", id: ID, orgID: OURS }, { type: "buckets", id: ID, orgID: OURS }, true],
   ["that id in another organization", { type: "buckets", id: ID, orgID: OURS }, { type: "buckets", id: ID, orgID: THEIRS }, false],
-  // whoever owns an organization may make tokens with any id in it
+  // the owner of an organization may make tokens with any id in it
   ["a user of no organization", { type: "users", id: ID, orgID: OURS }, { type: "users", id: ID }, false],
   ["that id everywhere, handed on", { type: "buckets", id: ID, orgID: OURS }, { type: "buckets", id: ID }, false],
   ["an organization", { type: "orgs", id: OURS }, { type: "orgs", id: OURS }, true],
