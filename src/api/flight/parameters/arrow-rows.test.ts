@@ -163,6 +163,48 @@ test("more rows, values and text than may be bound", () => {
   expect(() => readRows(messagesOf({ p: new Vector([codes]) }))).toThrow("texts of parameters have at most 1048576 characters");
 });
 
+/** A schema whose fields, of type null, are one and the same: 4 bytes each. */
+function schemaOfOne({ fields, nameLength }: { fields: number; nameLength: number }): IpcMessage {
+  const [message, schema, vector] = [16, 36, 44];
+  const field = vector + 4 + 4 * fields + 10;
+  const view = new DataView(new ArrayBuffer(field + 16 + nameLength + 2));
+  const words = (at: number, ...values: number[]) => values.forEach((value, i) => void view.setUint16(at + 2 * i, value, true));
+  view.setUint32(0, message, true);
+  words(4, 10, 12, 0, 4, 8); // members of a message: its kind at 4, its header at 8
+  view.setInt32(message, message - 4, true);
+  view.setUint8(message + 4, 1);
+  view.setUint32(message + 8, schema - (message + 8), true);
+  words(28, 8, 8, 0, 4); // of a schema: its fields at 4
+  view.setInt32(schema, schema - 28, true);
+  view.setUint32(schema + 4, vector - (schema + 4), true);
+  view.setUint32(vector, fields, true);
+  for (let i = 0, at = vector + 4; i < fields; i++, at += 4) view.setUint32(at, field - at, true);
+  words(field - 10, 10, 12, 4, 0, 8); // of a field: its name at 4, its type at 8
+  view.setInt32(field, 10, true);
+  view.setUint32(field + 4, 8, true);
+  view.setUint8(field + 8, 1);
+  view.setUint32(field + 12, nameLength, true);
+  return { header: new Uint8Array(view.buffer).fill(0x61, field + 16), body: new Uint8Array(0) };
+}
+
+test("more columns, and names of them, than may be bound", () => {
+  const one = schemaOfOne({ fields: 3, nameLength: 4 });
+  expect(readRows([one])).toEqual({ columns: Array(3).fill({ name: "aaaa", kind: "null" }), rows: [] });
+  const many = schemaOfOne({ fields: 65_537, nameLength: 0 });
+  expect(() => readRows([many])).toThrow("parameters are at most 65536 values, got 65537");
+  const named = schemaOfOne({ fields: 50_000, nameLength: 700_000 });
+  expect(() => readRows([named])).toThrow("texts of parameters have at most 1048576 characters");
+});
+
+test("batches without a row are nothing, however many columns they have", () => {
+  const [, empty] = messagesOf({ n: vectorFromArray([1], new Int32()).slice(0, 0) as Vector });
+  const schema = schemaOfOne({ fields: 60_000, nameLength: 0 });
+  const started = process.cpuUsage();
+  expect(readRows([schema, ...Array<IpcMessage>(10_000).fill(empty!)]).rows).toEqual([]);
+  const { user, system } = process.cpuUsage(started);
+  expect(user + system).toBeLessThan(2_000_000);
+});
+
 test.each([
   [
     "a time of day in nanoseconds",
@@ -176,6 +218,12 @@ test.each([
     "a value of type timestamp in the zone Nowhere/Else cannot be bound",
   ],
   ["39 digits", raw(new Decimal(0, 39, 256), new Uint32Array(8)), "parameter p: a value of type decimal(39, 0) cannot be bound"],
+  [
+    "zeros without a digit",
+    raw(new Decimal(-300_000, -299_980), new Uint32Array(4)),
+    "parameter p: a value of type decimal(-299980, -300000) cannot be bound",
+  ],
+  ["no digit", raw(new Decimal(5, 0), new Uint32Array(4)), "parameter p: a value of type decimal(0, 5) cannot be bound"],
   [
     "a quote",
     raw(new Timestamp(TimeUnit.SECOND, "')--"), new BigInt64Array([1n])),

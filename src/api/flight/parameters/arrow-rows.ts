@@ -10,7 +10,7 @@ import type { ParameterKind, ParameterValue } from "./parameter-kinds.ts";
 /** A statement is run once per row. */
 const ROWS_MAX = 1000;
 const VALUES_MAX = 65_536;
-/** Limit for all texts together: rows may share bytes in the message, but not the strings created from them. */
+/** Limit for all texts together, with names: rows may share bytes in the message, but not the strings created from them. */
 const TEXT_MAX = 1 << 20;
 
 // Fields of the tables in Arrow's Message.fbs and Schema.fbs, by number.
@@ -64,7 +64,9 @@ class Reading {
     const kind = message.byte(MESSAGE.headerType);
     if (content === null) throw unreadable("a message without content");
     if (kind === HEADER.schema) {
-      this.columns = content.tables(1).map(columnOf);
+      const columnCount = content.vector(1, 4)?.count ?? 0;
+      checkCounts({ rowCount: 1, columnCount });
+      this.columns = content.tables(1).map((field) => this.column(field));
       return;
     }
     const { columns } = this;
@@ -82,8 +84,20 @@ class Reading {
     return { columns: this.columns.map(({ name, reader }) => ({ name, kind: reader?.kind ?? "null" })), rows: this.rows };
   }
 
+  /** Fields may share their bytes, and those of their names. */
+  private column(field: FlatTable): Column {
+    this.addText(field.vector(FIELD.name, 1)?.count ?? 0);
+    return columnOf(field);
+  }
+
+  private addText(length: number): void {
+    this.textLength += length;
+    if (this.textLength > TEXT_MAX) throw new TsdbError("bad_request", `texts of parameters have at most ${TEXT_MAX} characters`);
+  }
+
   private batch(columns: readonly Column[], { length, buffers, viewBuffers }: Batch): void {
     checkCounts({ rowCount: this.rows.length + length, columnCount: columns.length });
+    if (length === 0) return;
     const first = this.rows.length;
     for (let row = 0; row < length; row++) this.rows.push([]);
     let next = 0;
@@ -95,8 +109,7 @@ class Reading {
       next += count;
       for (let row = 0; row < length; row++) {
         const value = reader === null ? null : dictionary === null ? present(reader, own, row) : this.coded(column, own, row);
-        if (typeof value === "string") this.textLength += value.length;
-        if (this.textLength > TEXT_MAX) throw new TsdbError("bad_request", `texts of parameters have at most ${TEXT_MAX} characters`);
+        if (typeof value === "string") this.addText(value.length);
         this.rows[first + row]!.push(value);
       }
     }

@@ -76,11 +76,11 @@ export function durationKind(unit: TimeUnit): ParameterKind {
 
 const DIGITS_MAX = 38;
 
-/** Returns null if it is too wide for SQL. */
+/** Returns null if it is too wide for SQL, or has no digit of its own: then any scale would do. */
 export function decimalKind({ precision, scale }: { readonly precision: number; readonly scale: number }): ParameterKind | null {
   // 12 * 10^3 with precision 2 and scale -3 has 5 digits, 0.0012 with precision 2 and scale 4 has 4
   const digits = Math.max(precision - Math.min(scale, 0), scale);
-  return digits < 1 || digits > DIGITS_MAX ? null : `decimal:${digits},${Math.max(scale, 0)}`;
+  return precision < 1 || digits > DIGITS_MAX ? null : `decimal:${digits},${Math.max(scale, 0)}`;
 }
 
 /** `value` * 10^-`scale` */

@@ -46,7 +46,8 @@ export class Placeholders {
   /** For each column the placeholder with its name or, if no names match, with its position. @throws TsdbError bad_request */
   namesFor(columns: readonly string[]): readonly string[] {
     const names = columns.map((name) => name.replace(/^\$/, ""));
-    if (names.every((name) => this.names.includes(name)) && new Set(names).size === names.length) return names;
+    const known = new Set(this.names);
+    if (names.every((name) => known.has(name)) && new Set(names).size === names.length) return names;
     if (columns.length === this.names.length) return this.names;
     const wanted = this.names.map((name) => `$${name}`).join(", ");
     throw new TsdbError(
