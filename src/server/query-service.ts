@@ -131,6 +131,7 @@ export class Queries {
       memory: Extents.attach(shared),
       // DuckDB's spill files, usually none
       removeFolder: (path) => rmSync(path, { recursive: true, force: true }),
+      warn: (message, error) => logs("query").warn(message, { err: error }),
       onLost: ({ error, statements }) => logs("query").error("a query worker was replaced", { err: error, statements }),
       onQueryEnd: ({ caches, ...outcome }) => {
         for (const kind of caches) metrics.cacheRead(kind, outcome.milliseconds / 1000);

@@ -34,6 +34,7 @@ beforeAll(async () => {
     cacheWorker: { bytesMax: 1 << 20, fillsFromHistory },
     onCacheWorkerReplaced: () => feeds.cacheWorkerReplaced(),
     log: new QueryLog({ entriesMax: 10, clockNs: () => 0n, nowMs: () => 0 }),
+    warn: () => {},
     onLost: ({ error }) => void failures.push(error.message),
     onQueryEnd: () => {},
     onTelemetry: () => {},

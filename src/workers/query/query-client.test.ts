@@ -62,6 +62,7 @@ class Client {
       },
       cacheWorker: { bytesMax: 0, fillsFromHistory: { last: false, distinct: false } },
       onCacheWorkerReplaced: () => {},
+      warn: () => {},
       onLost: () => {},
       onQueryEnd: (outcome) => void this.ended.push(outcome),
       onTelemetry: ({ queryId }) => void this.ended.push(queryId),

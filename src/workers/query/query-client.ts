@@ -216,7 +216,9 @@ export class QueryClient implements QueryService, QueryControl, QueryConcurrency
     try {
       for (;;) {
         const slot = this.slotFor(query.request);
-        await slot.ready;
+        await slot.ready.catch((error) => {
+          if (this.workers.isLive(slot)) throw error;
+        });
         if (query.isOver) return;
         if (!this.workers.isLive(slot)) continue;
         const id = query.wasPlaced ? this.nextId++ : query.id;

@@ -18,6 +18,7 @@ interface PendingFeed {
 }
 
 export interface SlotEvents {
+  onReady(): void;
   /** It will never run statements: its modules or DuckDB cannot be loaded. */
   onStartFailure(slot: QuerySlot, error: TsdbError): void;
   /** It cannot continue. */
@@ -70,6 +71,7 @@ export class QuerySlot implements RunWorker {
       const data = unpackAnswer(posted);
       if (data.type === "ready") {
         this.isReady_ = true;
+        this.events.onReady();
         ready.resolve();
       } else this.receive(data);
     };
@@ -79,8 +81,8 @@ export class QuerySlot implements RunWorker {
         return;
       }
       const error = new TsdbError("io", `the query engine cannot start: ${causeLine(message)}`, { message });
-      ready.reject(error);
       this.events.onStartFailure(this, error);
+      ready.reject(error);
     };
     worker.onerror = (event) => fail(event.message);
     worker.addEventListener("close", () => this.ended());
@@ -168,6 +170,6 @@ export class QuerySlot implements RunWorker {
 /** Extracts the cause from the source lines and stack trace in a worker's failure. */
 function causeLine(message: string): string {
   const lines = message.split("\n");
-  const found = lines.find((line) => /^\s*\w*error: /i.test(line)) ?? lines[0]!;
+  const found = lines.find((line) => /^\s*(?:\w*[eE]rror|E[A-Z]+): /.test(line)) ?? lines[0]!;
   return found.replace(/^\s*\w*error: /i, "").trim();
 }

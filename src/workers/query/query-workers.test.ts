@@ -27,13 +27,19 @@ class FakeWorker {
   private readonly unpacker = new StatementUnpacker();
   private lastLook = 0;
   onmessage = (_: { data: FromQueryWorker }) => {};
+  onerror = (_: { message: string }) => {};
+
+  constructor(private readonly startError: string | null) {}
 
   postMessage(posted: PackedToQueryWorker): void {
     const message = this.unpacker.unpack(posted);
     if (message.type === "init") {
       this.options = message.options;
       this.words = new WorkerSignals(message.options.words);
-      queueMicrotask(() => this.say({ type: "ready" }));
+      queueMicrotask(() => {
+        if (this.startError === null) this.say({ type: "ready" });
+        else this.fail(this.startError);
+      });
     } else if (message.type === "look") {
       this.lastLook = message.look;
       if (this.isAwake) this.wake();
@@ -57,6 +63,12 @@ class FakeWorker {
     this.onmessage({ data });
   }
 
+  /** The thread ends by an error that nothing caught. */
+  private fail(message: string): void {
+    this.onerror({ message });
+    this.say({ type: "ended" });
+  }
+
   get queries(): Query[] {
     return this.sent.filter((message) => message.type === "query");
   }
@@ -71,35 +83,42 @@ class World {
   readonly workers: FakeWorker[] = [];
   readonly client: QueryClient;
   readonly lost: string[] = [];
+  readonly warnings: string[] = [];
   readonly ownersFreed: number[] = [];
   readonly removed: string[] = [];
   cacheWorkersReplaced = 0;
   pins = 0;
   nowMs = 1000;
-  private look: (() => void) | null = null;
+  /** Why workers cannot start, if they cannot. */
+  startError: string | null;
+  removeError: Error | null = null;
+  private readonly timers = new Set<{ readonly milliseconds: number; readonly call: () => void; sinceMs: number }>();
   private owners = 0;
 
-  constructor(workerCount: number) {
+  constructor(workerCount: number, startError: string | null = null) {
+    this.startError = startError;
     this.client = new QueryClient({
       ...{ workerCount, firstWorker: undefined, concurrentMax: 100, timeoutMs: 0, readerStallMs: 60_000, stuckGraceMs: 1000 },
       spawn: () => {
-        const worker = new FakeWorker();
+        const worker = new FakeWorker(this.startError);
         this.workers.push(worker);
         return { worker: worker as unknown as Worker, failure: () => undefined };
       },
       nowMs: () => this.nowMs,
-      every: (_, look) => {
-        this.look = look;
-        return () => {
-          this.look = null;
-        };
+      every: (milliseconds, call) => {
+        const timer = { milliseconds, call, sinceMs: this.nowMs };
+        this.timers.add(timer);
+        return () => void this.timers.delete(timer);
       },
       workerOptions: {
         ...{ shared: null as never, memoryBytes: 0, threads: 1, tempDir: "/spill", cacheBytes: 0, processBytesMax: 0 },
         ...{ residentBytesMax: 0, nativeCallsMax: 32, loopMsMax: 1000 },
       },
       memory: { takeOwner: () => ++this.owners, releaseOwner: (owner) => this.ownersFreed.push(owner) },
-      removeFolder: (path) => void this.removed.push(path),
+      removeFolder: (path) => {
+        if (this.removeError !== null) throw this.removeError;
+        this.removed.push(path);
+      },
       log: new QueryLog({ entriesMax: 10, clockNs: () => 0n, nowMs: () => 0 }),
       snapshots: {
         checkDatabase: () => {},
@@ -116,17 +135,22 @@ class World {
       },
       cacheWorker: { bytesMax: 0, fillsFromHistory: { last: false, distinct: false } },
       onCacheWorkerReplaced: () => void this.cacheWorkersReplaced++,
+      warn: (message, error) => void this.warnings.push(`${message}: ${error.message}`),
       onLost: ({ error }) => void this.lost.push(error.message),
       onQueryEnd: () => {},
       onTelemetry: () => {},
     });
   }
 
-  /** Lets so much time pass, with main's looks. */
+  /** Lets so much time pass, with main's timers. */
   async pass(milliseconds: number): Promise<void> {
     for (let left = milliseconds; left > 0; left -= LOOK_MS) {
       this.nowMs += LOOK_MS;
-      this.look?.();
+      for (const timer of [...this.timers]) {
+        if (this.nowMs - timer.sinceMs < timer.milliseconds) continue;
+        timer.sinceMs = this.nowMs;
+        timer.call();
+      }
       await settled();
     }
   }
@@ -280,6 +304,66 @@ test("so many workers stick at a time; then statements are refused until one of 
   await settled();
   const { outcome } = await world.ask("taken");
   world.workers.at(-1)!.answer(0, "an answer");
+  expect(await outcome).toBe("an answer");
+});
+
+const CUT = { type: "broken", isCut: true, statement: null, message: "cut" } as const;
+const NO_SPACE = "1 | function a() {}\n\nENOSPC: no space left on device, mkdir '/spill'\n      at mkdirSync (unknown)";
+
+test("a replacement that cannot start is tried again every second, and statements meanwhile are told to come again", async () => {
+  const world = new World(1);
+  await settled();
+  world.startError = NO_SPACE;
+  const { outcome } = await world.ask("lost");
+  world.workers[0]!.say(CUT);
+  expect(await outcome).toBe("unavailable");
+  expect(await (await world.ask("refused")).outcome).toBe("unavailable");
+  world.workers[0]!.say({ type: "ended" });
+  expect(world.workers).toHaveLength(2);
+  await world.pass(1000);
+  expect(world.workers).toHaveLength(3);
+  const warning = "could not start, will try again: the query engine cannot start: ENOSPC: no space left on device, mkdir '/spill'";
+  expect(world.warnings).toEqual([expect.stringContaining(warning), expect.stringContaining(warning)]);
+  world.startError = null;
+  await world.pass(1000);
+  const taken = await world.ask("taken");
+  world.workers[3]!.answer(0, "an answer");
+  expect(await taken.outcome).toBe("an answer");
+  await world.pass(5000);
+  expect(world.workers).toHaveLength(4);
+  // all that failed are gone
+  expect(world.ownersFreed.toSorted()).toEqual([1, 2, 3]);
+  expect(world.client.workers.stuckCount).toBe(0);
+});
+
+test("while a replacement cannot start, the other workers run its statements", async () => {
+  const world = new World(2);
+  await settled();
+  world.startError = NO_SPACE;
+  const { outcome } = await world.ask("moved");
+  world.workers[0]!.say(CUT);
+  await settled();
+  world.workers[1]!.answer(0, "an answer");
+  expect(await outcome).toBe("an answer");
+});
+
+test("workers that cannot start with the server are not tried again", async () => {
+  const failing = new World(1, NO_SPACE);
+  expect(failing.client.ready()).rejects.toThrow("the query engine cannot start: ENOSPC");
+  await failing.pass(5000);
+  expect(failing.workers).toHaveLength(1);
+  expect(await (await failing.ask("any")).outcome).toBe("io");
+});
+
+test("a spill folder that cannot be removed stays", async () => {
+  const world = new World(1);
+  await settled();
+  world.removeError = new Error("EIO: i/o error");
+  world.workers[0]!.say(CUT);
+  world.workers[0]!.say({ type: "ended" });
+  expect(world.warnings).toEqual(["the spill folder of a query worker could not be removed: EIO: i/o error"]);
+  const { outcome } = await world.ask("taken");
+  world.workers[1]!.answer(0, "an answer");
   expect(await outcome).toBe("an answer");
 });
 

@@ -40,6 +40,8 @@ export interface QueryWorkersOptions {
   readonly every: (milliseconds: number, call: () => void) => () => void;
   readonly removeFolder: (path: string) => void;
   readonly onLost: (lost: LostWorker) => void;
+  /** Something failed that is tried again, or does not matter to statements. */
+  readonly warn: (message: string, error: Error) => void;
   /** The cache worker was replaced by one without state. */
   readonly onCacheWorkerReplaced: () => void;
   /** The statement must run in another worker. */
@@ -50,19 +52,24 @@ export interface QueryWorkersOptions {
 const CACHE_WORKER = 0;
 /** Absolute limit, whatever a statement's time limit: only a fault keeps a thread from its event loop this long. */
 const SILENT_MS_MAX = 30_000;
+/** After a replacement that could not start. */
+const RETRY_MS = 1000;
 
 /** The pool of query workers: assignment of statements, detection and replacement of stuck workers. */
 export class QueryWorkers {
-  /** By index; null: a stuck worker must end first. */
+  /** By index; null: a stuck worker must end first, or its replacement could not start and is tried again. */
   private readonly slots: (QuerySlot | null)[] = [];
   /** Replaced workers that have not ended. */
   private readonly stuck = new Set<QuerySlot>();
+  /** Why none has ever started; a retry would fail immediately. */
   private startFailed: TsdbError | undefined;
+  private hasStarted = false;
   private isClosed = false;
   private spawned: SpawnedWorker | undefined;
   private spawnCount = 0;
   private replacedCount_ = 0;
   private stopLooking: (() => void) | null = null;
+  private stopRetry: (() => void) | null = null;
 
   constructor(private readonly options: QueryWorkersOptions) {
     this.spawned = options.firstWorker;
@@ -112,6 +119,7 @@ export class QueryWorkers {
   close(): void {
     this.isClosed = true;
     this.stopLooking?.();
+    this.stopRetry?.();
     // not those that are still opening DuckDB or have calls in flight
     for (const slot of this.live) if (!slot.isBusy && slot.isThere && slot.words.nativeCalls === 0) slot.terminate();
   }
@@ -155,12 +163,25 @@ export class QueryWorkers {
       ...(place === CACHE_WORKER ? { keeps: cacheWorker } : {}),
     };
     return new QuerySlot(place, spawned, options, words, nowMs, {
-      onStartFailure: (_, error) => {
-        // a retry would fail immediately
-        this.startFailed = error;
+      onReady: () => {
+        this.hasStarted = true;
       },
+      onStartFailure: (slot, error) => this.startFailure(slot, error),
       onBroken: (slot, error, culprit) => this.replace(slot, error, culprit),
       onEnded: (slot) => this.ended(slot),
+    });
+  }
+
+  /** A replacement may fail for want of something that is there again later: threads, descriptors, space. */
+  private startFailure(slot: QuerySlot, error: TsdbError): void {
+    if (!this.hasStarted) this.startFailed = error;
+    if (!this.hasStarted || this.isClosed || !this.isLive(slot)) return;
+    this.slots[slot.place] = null;
+    this.options.warn("a query worker could not start, will try again", error);
+    this.stopRetry ??= this.options.every(RETRY_MS, () => {
+      this.stopRetry?.();
+      this.stopRetry = null;
+      this.fill();
     });
   }
 
@@ -181,20 +202,25 @@ export class QueryWorkers {
     for (const statement of again) this.options.onAgain(statement);
   }
 
-  /** Starts replacements for stuck workers, as long as these are few. */
+  /** Starts replacements for stuck workers, as long as these are few and none has just failed to start. */
   private fill(): void {
+    if (this.isClosed || this.startFailed !== undefined) return;
     for (const [place, slot] of this.slots.entries()) {
-      if (slot !== null || this.isClosed || this.startFailed !== undefined || this.stuck.size > LIMITS.stuckWorkersMax) continue;
+      if (slot !== null || this.stopRetry !== null || this.stuck.size > LIMITS.stuckWorkersMax) continue;
       this.slots[place] = this.start(place);
       if (place === CACHE_WORKER) this.options.onCacheWorkerReplaced();
     }
   }
 
   private ended(slot: QuerySlot): void {
-    const { memory, removeFolder } = this.options;
+    const { memory, removeFolder, warn } = this.options;
     if (this.startFailed === undefined) this.replace(slot, new Error("the thread of a query worker has ended"));
     memory.releaseOwner(slot.options.owner);
-    removeFolder(slot.options.tempDir);
+    try {
+      removeFolder(slot.options.tempDir);
+    } catch (error) {
+      warn("the spill folder of a query worker could not be removed", error as Error);
+    }
     this.stuck.delete(slot);
     slot.terminate();
     this.fill();
@@ -212,5 +238,5 @@ function silentError(silentMs: number): Error {
 }
 
 function noWorker(): TsdbError {
-  return new TsdbError("unavailable", "no query worker is free: those that were replaced have not ended yet; try again");
+  return new TsdbError("unavailable", "no query worker is free: replacements have not started yet; try again");
 }
