@@ -90,9 +90,9 @@ function kindOfList(first: Token): LiteralKind {
   return first.kind === "string" ? "s" : "i";
 }
 
-/** Equal for equal literals. */
+/** Equal for equal literals, beside any others: lists tell their length. */
 export function literalKey({ text, list }: Pick<Literal, "text" | "list">): string {
-  return list === undefined ? text : list.join("\0");
+  return list === undefined ? text : `${list.length}:${list.join("\0")}`;
 }
 
 /** The literals of a list, individually. */

@@ -248,6 +248,16 @@ describe("shapes are parsed once", () => {
     });
   }
 
+  test("lists side by side, of the same values and of other lengths, have names of their own", async () => {
+    const cache = new PlanCache(serialize, 1 << 20);
+    for (const lists of [
+      ["('z', 'b')", "('a', 'd', 'e')"],
+      ["('z', 'b', 'a')", "('d', 'e')"],
+    ]) {
+      for (let again = 0; again < 3; again++) await expectSame(cache, `SELECT h IN ${lists[0]}, h IN ${lists[1]} FROM t`);
+    }
+  });
+
   test("a plan's trees are its own", async () => {
     const cache = new PlanCache(serialize, 1 << 20);
     const plan = await cache.plan("SELECT a FROM t WHERE b = 'x'");
