@@ -98,6 +98,46 @@ describe("one sensor, one row, no row", () => {
   });
 });
 
+test("numbers that another statement has released meanwhile", () => {
+  const HOST: ColumnDef = { id: 1, name: "host", type: ColumnType.tag };
+  const columns = [TIME_COLUMN, HOST, { id: 2, name: "load", type: ColumnType.float }];
+  const ofHosts = (count: number, name: string) =>
+    [0, 24].map((hour) => ({
+      kind: "file" as const,
+      batches: [
+        Array.from(
+          { length: count },
+          (_, i): TestRow => ({ timeNs: BigInt(hour + i) * HOUR_NS, tags: { host: `${name}${i}` }, fields: { load: 1 } }),
+        ),
+      ],
+    }));
+  const request = { range: ALL_TIME, tags: [], fields: [], bins: null, groupBy: [HOST], aggregates: [], counted: "all" } as const;
+  const numbers = new SeriesNumbersOfTables(kernel, { seriesMax: 30, seriesOfTableMax: 30 });
+  const cache = new BlockCache(kernel, 0);
+  const snapshots = [ofHosts(20, "h"), ofHosts(25, "x")].map(
+    (parts, i) => new TestSnapshot(kernel, parts, { columns, pageRowsMax: 64, firstFileId: 10 * i }),
+  );
+  const scanOf = (i: number) => new TableScan(kernel, snapshots[i]!.table, cache, LIMITS, { numbers: numbers.of(i), segments: null });
+  const scan = scanOf(0);
+  for (const steps = [scan.aggregateInSteps(request)]; ; ) {
+    // together they have more series than are numbered
+    const step = steps[0]!.next();
+    if (step.done) {
+      expect(readGroups(kernel, step.value!, request)).toEqual([[20n]]);
+      break;
+    }
+    const other = scanOf(1);
+    expect(found(other, request)).toEqual([[25n]]);
+    other.close();
+  }
+  scan.close();
+  numbers.release();
+  for (const snapshot of snapshots) {
+    for (const { fileId } of snapshot.table.blocks) cache.dropFile(fileId);
+    snapshot.free();
+  }
+});
+
 test("more possible combinations than are numbered", () => {
   const [a, b, c, d] = ["a", "b", "c", "d"].map((name, i): ColumnDef => ({ id: i + 1, name, type: ColumnType.tag }));
   const rows = Array.from({ length: 6000 }, (_, i): TestRow => {

@@ -39,7 +39,9 @@ export function* countedSeries(parts: CountParts, sets: () => Iterable<SeriesSet
     yield;
   }
   if (setCount === 0) return 0;
-  return ofFirst ?? countOf(parts, numbers.view, marks, wanted);
+  if (ofFirst !== null) return ofFirst;
+  // another statement may have released the numbers meanwhile
+  return numbers.isUsable ? countOf(parts, numbers.view, marks, wanted) : yield* countOfUnion(parts, sets(), wanted);
 }
 
 function numbersOf(numbers: SeriesNumbers, { dictionary, block }: SeriesSet): Uint32Array | null {
