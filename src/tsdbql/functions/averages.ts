@@ -143,9 +143,10 @@ function smoothedMomentum(period: number, warmup: Warmup): Indicator {
 }
 
 /** Chande momentum oscillator: from the sums of increases and decreases over the last `period` changes. */
-function momentum(period: number): Indicator {
-  // all changes but the newest; a ring buffer
-  const changes = new Float64Array(period - 1);
+function momentum(period: number, valueCount: number): Indicator {
+  // all changes but the newest; a ring buffer, which fewer values do not fill
+  const size = Math.min(period - 1, valueCount);
+  const changes = new Float64Array(size);
   let [up, down, last, at, hasLast] = [0, 0, 0, 0, false];
   return {
     warmCount: period - 1,
@@ -158,7 +159,7 @@ function momentum(period: number): Indicator {
       if (oldest > 0) up -= oldest;
       else down += oldest;
       if (period > 1) changes[at] = change;
-      at = (at + 1) % Math.max(1, period - 1);
+      at = (at + 1) % Math.max(1, size);
       last = value;
       hasLast = true;
       return result;
@@ -167,16 +168,18 @@ function momentum(period: number): Indicator {
 }
 
 /** Kaufman's efficiency ratio: net change divided by the sum of absolute changes. Values before the first are 0, as are their changes. */
-function efficiencyRatio(period: number): Indicator & { lastValue(): number; readonly isWarm: () => boolean } {
-  const values = new Float64Array(period);
-  const changes = new Float64Array(period);
+function efficiencyRatio(period: number, valueCount: number): Indicator & { lastValue(): number; readonly isWarm: () => boolean } {
+  // ring buffers, which fewer values do not fill
+  const size = Math.min(period, valueCount + 1);
+  const values = new Float64Array(size);
+  const changes = new Float64Array(size);
   let [noise, at, count] = [0, 0, 0];
   return {
     warmCount: period,
     lastValue: () => values[at]!,
     isWarm: () => count === period + 1,
     add(value) {
-      const oldest = (at + 1) % period;
+      const oldest = (at + 1) % size;
       const signal = Math.abs(value - values[oldest]!);
       const change = Math.abs(value - values[at]!);
       noise -= changes[oldest]!;
@@ -194,8 +197,8 @@ function efficiencyRatio(period: number): Indicator & { lastValue(): number; rea
 const SLOWEST = 2 / 31;
 const SLOWEST_TO_FASTEST = 56 / 93;
 
-function adaptiveAverage(period: number): Indicator {
-  const ratio = efficiencyRatio(period);
+function adaptiveAverage(period: number, valueCount: number): Indicator {
+  const ratio = efficiencyRatio(period, valueCount);
   let last = 0;
   return {
     warmCount: period,
@@ -216,19 +219,22 @@ interface IndicatorKind {
   readonly hasWarmup: boolean;
   /** Non-finite values produce no point. */
   readonly dropsInfinite: boolean;
-  make(period: number, warmup: Warmup | null): Indicator;
+  /** @param valueCount how many values are added: the period may be any number */
+  make(period: number, valueCount: number, warmup: Warmup | null): Indicator;
 }
 
 const EXPONENTIAL = "exponential";
 
 const KINDS: readonly IndicatorKind[] = [
-  kind("exponential_moving_average", (period, warmup) => new ExponentialAverage(period, warmup ?? EXPONENTIAL)),
-  kind("double_exponential_moving_average", (period, warmup) => doubleAverage(period, warmup ?? EXPONENTIAL)),
-  kind("triple_exponential_moving_average", (period, warmup) => tripleAverage(period, warmup ?? EXPONENTIAL)),
-  { ...kind("triple_exponential_derivative", (period, warmup) => tripleDerivative(period, warmup ?? EXPONENTIAL)), dropsInfinite: true },
-  kind("relative_strength_index", (period, warmup) => relativeStrength(period, warmup ?? EXPONENTIAL)),
+  kind("exponential_moving_average", (period, _, warmup) => new ExponentialAverage(period, warmup ?? EXPONENTIAL)),
+  kind("double_exponential_moving_average", (period, _, warmup) => doubleAverage(period, warmup ?? EXPONENTIAL)),
+  kind("triple_exponential_moving_average", (period, _, warmup) => tripleAverage(period, warmup ?? EXPONENTIAL)),
+  { ...kind("triple_exponential_derivative", (period, _, warmup) => tripleDerivative(period, warmup ?? EXPONENTIAL)), dropsInfinite: true },
+  kind("relative_strength_index", (period, _, warmup) => relativeStrength(period, warmup ?? EXPONENTIAL)),
   // without this argument it uses plain sums
-  kind("chande_momentum_oscillator", (period, warmup) => (warmup === null ? momentum(period) : smoothedMomentum(period, warmup))),
+  kind("chande_momentum_oscillator", (period, count, warmup) =>
+    warmup === null ? momentum(period, count) : smoothedMomentum(period, warmup),
+  ),
   { ...kind("kaufmans_efficiency_ratio", efficiencyRatio), hasWarmup: false, dropsInfinite: true },
   { ...kind("kaufmans_adaptive_moving_average", adaptiveAverage), hasWarmup: false, dropsInfinite: true },
 ];
@@ -245,9 +251,9 @@ function indicatorTransform({ name, label, hasWarmup, dropsInfinite, make }: Ind
     windowsBefore: () => 1,
     *apply(points: Points, args: readonly Literal[]) {
       checkType(transform, points.type);
-      const indicator = make(integerOf(args[0]!), args.length > 2 ? (textOf(args[2]!) as Warmup) : null);
-      const held = args.length > 1 ? integerOf(args[1]!) : -1;
       const from = yield* numbersOf(points);
+      const indicator = make(integerOf(args[0]!), from.length, args.length > 2 ? (textOf(args[2]!) as Warmup) : null);
+      const held = args.length > 1 ? integerOf(args[1]!) : -1;
       const first = held === -1 ? indicator.warmCount : held;
       const rows = new Int32Array(from.length);
       const values = new Float64Array(from.length);
