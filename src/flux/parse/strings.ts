@@ -76,7 +76,9 @@ export function parseDurationLiteral(literal: string): Parsed<DurationPart[]> {
 const TIME = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2}):(\d{2})(\.\d+)?(Z|[+-]\d{2}:\d{2}))?$/;
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Checks a date or time literal; a date is midnight UTC. Gives RFC 3339. */
+const FRACTION_DIGITS_MAX = 9;
+
+/** Checks a date or time literal; a date is midnight UTC. Gives RFC 3339: fractions have nine digits at most, and no zeros at their end. */
 export function parseTimeLiteral(literal: string): Parsed<string> {
   const [, year, month, day, hour = "00", minute = "00", second = "00", fraction = "", zone = "Z"] = TIME.exec(literal) ?? [];
   if (year === undefined) return { error: "invalid time" };
@@ -86,7 +88,8 @@ export function parseTimeLiteral(literal: string): Parsed<string> {
   if (Number(day) < 1 || Number(day) > days) return { error: "input is out of range" };
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return { error: "input is out of range" };
   if (zone !== "Z" && (Number(zone.slice(1, 3)) > 23 || Number(zone.slice(4)) > 59)) return { error: "input is out of range" };
-  return { value: `${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}${zone}` };
+  const shown = fraction.slice(0, 1 + FRACTION_DIGITS_MAX).replace(/\.?0+$/, "");
+  return { value: `${year}-${month}-${day}T${hour}:${minute}:${second}${shown}${zone.replace(/^[+-]00:00$/, "Z")}` };
 }
 
 const INT_MAX = (1n << 63n) - 1n;
