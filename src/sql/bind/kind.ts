@@ -255,6 +255,8 @@ export interface Typed extends TypeNote {
   boolean?: boolean;
   interval?: Interval;
   bin?: TimeBin;
+  /** For a cast between signed and unsigned integers: what is cast, and the greatest number of both types. */
+  crossing?: { readonly value: Typed; readonly most: bigint };
   /** For a time minus an open parameter, assumed to be an interval: the result if the parameter is a time. */
   difference?: Typed;
   /** The possible times, if it is not a column of a scan; computed on demand. */

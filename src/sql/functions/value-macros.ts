@@ -200,6 +200,10 @@ const LISTS: readonly string[] = [
   `CREATE MACRO __joined(list, delimiter) AS
      CASE WHEN delimiter IS NOT NULL AND list IS NOT NULL
           THEN coalesce(array_to_string(list_transform(list, lambda x: __item_text(x)), delimiter), '') END`,
+  // what is greater than all 32-bit floats is infinite
+  `CREATE MACRO __single(x) AS
+     CASE WHEN isnan(CAST(x AS DOUBLE)) OR abs(CAST(x AS DOUBLE)) < 3.4028235677973366e38::DOUBLE THEN CAST(x AS FLOAT)
+          WHEN x > 0 THEN CAST('inf' AS FLOAT) WHEN x < 0 THEN CAST('-inf' AS FLOAT) END`,
   // unknown for a list of NULLs only
   `CREATE MACRO __has(list, x) AS
      CASE WHEN len(list) = 0 THEN x IS NULL AND NULL WHEN list_any_value(list) IS NOT NULL THEN list_contains(list, x) END`,

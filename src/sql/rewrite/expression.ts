@@ -5,7 +5,7 @@ import { type Hint, type ScanUse, type Typed, typeNote, withClock } from "../bin
 import type { Scope } from "../bind/scope.ts";
 import { chosenType, DICTIONARY, isNullConstant, markOf, NULL_TYPE, sameType, withMarkOf } from "../bind/type-notes.ts";
 import { decodeNames } from "../parse/names.ts";
-import type { Cast, Comparison, Expression, Star } from "../parse/tree.ts";
+import { type Cast, type Comparison, call, type Expression, type Star, type SubqueryExpression } from "../parse/tree.ts";
 import { unsupported } from "../parse/unsupported.ts";
 import type { RewriteContext } from "./context.ts";
 import { rewriteFunction, rewriteSelectorCall } from "./function.ts";
@@ -225,7 +225,17 @@ function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, conte
   }
 }
 
-function rewriteSubquery(node: Extract<Expression, { class: "SUBQUERY" }>, context: RewriteContext, scope: Scope): Typed {
+/** The list of `5 = ANY(list)`, which DuckDB parses as a query; null: another subquery, or a value that is no constant. */
+function listOfAny({ subquery_type, comparison_type, subquery: { node }, child }: SubqueryExpression): Expression | null {
+  if (subquery_type !== "ANY" || comparison_type !== "COMPARE_EQUAL" || child?.class !== "CONSTANT") return null;
+  if (node.type !== "SELECT_NODE" || node.from_table.type !== "EMPTY" || node.select_list.length !== 1) return null;
+  const item = node.select_list[0]!;
+  return item.class === "FUNCTION" && item.function_name === "unnest" && item.children.length === 1 ? item.children[0]! : null;
+}
+
+function rewriteSubquery(node: SubqueryExpression, context: RewriteContext, scope: Scope): Typed {
+  const list = listOfAny(node);
+  if (list !== null) return rewriteExpression(call("array_has", [list, node.child!], node.query_location), context, scope);
   const { columns } = context.query(node.subquery.node, scope, scope.ctes);
   const child = node.child === null ? null : rewriteSought(node.child, context, scope);
   const column = columns?.[0];

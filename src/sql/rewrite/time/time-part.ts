@@ -118,5 +118,7 @@ function durationPart(part: string, written: string, value: Typed): Typed {
   }
   const unitNs = DURATION_NS.get(PARTS.get(part) ?? part);
   if (unitNs === undefined) throw planError(`Date part '${written}' of a duration is not supported`);
-  return { node: operator("//", value.node, bigintConstant(unitNs)), kind: "integer" };
+  const node = operator("//", value.node, bigintConstant(unitNs));
+  // 25 days in milliseconds exceed an Int32
+  return unitNs < SECOND_NS ? { node, kind: "integer" } : integer(node);
 }

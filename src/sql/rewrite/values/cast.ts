@@ -1,6 +1,7 @@
 // Casts. The dialect's timestamps are nanoseconds without a zone, whatever the type's name; a constant is converted from its text.
 import { near, TsdbError } from "../../../model/errors.ts";
 import type { TimeUnit } from "../../../model/query/result-batch.ts";
+import { I64_MAX } from "../../../model/rows/int64.ts";
 import { SECOND_NS } from "../../../model/time/time-units.ts";
 import { arrowTypeName } from "../../bind/arrow-type.ts";
 import { decimalNote, decimalOf, isUnsigned64 } from "../../bind/decimals.ts";
@@ -39,15 +40,26 @@ export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
   if (kind === "boolean" && child.text !== undefined) return castToBoolean(same, child.text);
   if (kind === "string" && child.kind !== "string") return { node: { ...same, child: textOf(child) }, kind };
   if (kind === "binary" && child.kind === "string") return { node: call("encode", [child.node]), kind };
-  return withNumber(
-    { node: { ...same, child: readable(same, kind, child) }, kind, ...depthOf(node.cast_type), ...noteOf(node.cast_type) },
-    child,
-  );
+  const of = { ...depthOf(node.cast_type), ...noteOf(node.cast_type), ...crossingOf(node, child) };
+  return withNumber({ node: { ...same, child: readable(same, kind, child) }, kind, ...of }, child);
+}
+
+const GREATEST: Readonly<Record<string, bigint>> = {
+  ...{ TINYINT: 127n, SMALLINT: 32_767n, INTEGER: 2n ** 31n - 1n, BIGINT: I64_MAX },
+  ...{ UTINYINT: 255n, USMALLINT: 65_535n, UINTEGER: 2n ** 32n - 1n, UBIGINT: I64_MAX },
+};
+
+/** Casts between signed and unsigned integers, which have the numbers from 0 to the lesser maximum in common. */
+function crossingOf({ cast_type: { id } }: Cast, child: Typed): Pick<Typed, "crossing"> {
+  const most = GREATEST[id];
+  const isCrossing = child.kind === "integer" && (isUnsigned64(child) || UNSIGNED[id] !== undefined);
+  return most !== undefined && isCrossing ? { crossing: { value: child, most } } : {};
 }
 
 /** The value as DuckDB reads it. */
 function readable(node: Cast, kind: Kind, child: Typed): Expression {
   if (child.kind === "string") return readText(node, kind, child, typeOf(node));
+  if (node.cast_type.id === "FLOAT" && child.kind === "float" && narrowType(child) !== "Float32") return call("__single", [child.node]);
   return kind === "integer" ? wholeOf(node, child) : child.node;
 }
 

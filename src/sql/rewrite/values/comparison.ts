@@ -107,11 +107,19 @@ function unlikeBoolean(left: Typed, right: Typed): readonly [string, string] | n
   return [a, b].every((name) => name === "Boolean" || name === NULL_TYPE) ? null : [a, b];
 }
 
-function compare(node: Comparison, first: Typed, second: Typed, scope: Scope): Typed {
+/** A number beside constants of both its types: the vendor compares it without the cast, which not all of its values have. */
+function uncast(value: Typed, others: readonly Typed[]): Typed {
+  const of = value.crossing;
+  if (of === undefined) return value;
+  return others.every(({ number }) => typeof number === "bigint" && number >= 0n && number <= of.most) ? of.value : value;
+}
+
+function compare(node: Comparison, left: Typed, right: Typed, scope: Scope): Typed {
+  const [first, second] = [uncast(left, [right]), uncast(right, [left])];
   expectComparable(node.type, first, second);
   const open = comparable([beside(first, second), beside(second, first)], scope);
-  const [left, right] = /LESS|GREATER/.test(node.type) ? asTexts(open) : asEqual(open);
-  const [a, b] = [inRange(align(left!, right!)), inRange(align(right!, left!))];
+  const [own, other] = /LESS|GREATER/.test(node.type) ? asTexts(open) : asEqual(open);
+  const [a, b] = [inRange(align(own!, other!)), inRange(align(other!, own!))];
   if (/LESS|GREATER/.test(node.type) && dependsOnNan([a, b])) {
     return condition({ ...node, left: negative(b.node), right: negative(a.node) }, [null]);
   }
@@ -135,7 +143,8 @@ function numbersOne(a: Typed, b: Typed): ScanUse | undefined {
 
 /** Rewrites BETWEEN, with its hint for the scan. `operands`: the value and its bounds. */
 export function rewriteBetween(node: Between, operands: readonly Typed[], scope: Scope): Typed {
-  const [subject, first, last] = asTexts(comparable(operands, scope));
+  const [tested, ...bounds] = operands;
+  const [subject, first, last] = asTexts(comparable([uncast(tested!, bounds), ...bounds], scope));
   const [low, high] = [inRange(align(first!, subject!)), inRange(align(last!, subject!))];
   const value = inRange(align(align(subject!, low), high));
   if (dependsOnNan([value, low, high])) {
@@ -157,7 +166,8 @@ function expectListed(subject: Typed, item: Typed): void {
 /** Rewrites IN and NOT IN over a list, with its hint for the scan. */
 export function rewriteIn(node: Operator, children: readonly Typed[], scope: Scope): Typed {
   for (const child of children.slice(1)) expectListed(children[0]!, child);
-  const [first, ...rest] = asEqual(comparable(children, scope));
+  const [tested, ...listed] = children;
+  const [first, ...rest] = asEqual(comparable([uncast(tested!, listed), ...listed], scope));
   const list = rest.map((child) => inRange(align(child, first!)));
   const subject = list.some(({ kind }) => kind === "time") ? align(first!, list.find(({ kind }) => kind === "time")!) : first!;
   const rewritten: Operator = { ...node, children: [subject.node, ...list.map((child) => child.node)] };
