@@ -21,6 +21,7 @@ import { rewriteCast } from "./values/cast.ts";
 import { asNumbers, unify } from "./values/common-type.ts";
 import { condition, rewriteBetween, rewriteComparison, rewriteIn, rewriteInList } from "./values/comparison.ts";
 import { listMembers, typedConstant } from "./values/constant.ts";
+import { keptCondition } from "./values/neutral.ts";
 import { rewriteParameter } from "./values/parameter.ts";
 import { expectNegatable, expectOperands } from "./values/truth.ts";
 import { someNode } from "./walk.ts";
@@ -66,13 +67,15 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
     }
     case "CONJUNCTION": {
       const children = node.children.map((child) => rewriteExpression(child, context, scope));
-      expectOperands(node.type === "CONJUNCTION_AND" ? "AND" : "OR", children);
+      const sign = node.type === "CONJUNCTION_AND" ? "AND" : "OR";
+      expectOperands(sign, children);
+      const kept = keptCondition(sign, children);
       const rewritten: Expression = { ...node, children: children.map((child) => child.node) };
       const conditions = children.map(asCondition);
       const all = conditions.map((child) => child.hints ?? []);
       const areExact = conditions.every(({ isExact }) => isExact === true);
-      if (node.type === "CONJUNCTION_AND") return { node: rewritten, kind: "boolean", hints: all.flat(), isExact: areExact };
-      return anyOf(rewritten, all, areExact);
+      if (sign === "AND") return withMarkOf({ node: rewritten, kind: "boolean", hints: all.flat(), isExact: areExact }, kept);
+      return withMarkOf(anyOf(rewritten, all, areExact), kept);
     }
     case "OPERATOR":
       return rewriteOperator(node, context, scope);
@@ -177,9 +180,12 @@ function rewriteCase(node: Extract<Expression, { class: "CASE" }>, context: Rewr
   const case_checks = checks.map(({ condition }, i) => ({ when_expr: condition.node, then_expr: nodes[i + 1]! }));
   const chosen = withClock({ node: { ...node, case_checks, else_expr: nodes[0]! }, ...common }, values);
   const { arrow } = chosenType(values);
+  const sure = checks.find(({ condition }) => condition.boolean !== false);
+  const kept = sure === undefined ? otherwise : sure.condition.boolean === true ? sure.value : undefined;
   // beside a NULL that is written a tag is a plain text
   const isTag = arrow === DICTIONARY && !values.some((value) => isNullConstant(value) && value.node.query_location !== undefined);
-  return isTag || arrow === NULL_TYPE || /^(UInt64|U?Int(8|16|32))$/.test(arrow ?? "") ? { ...chosen, arrow: arrow! } : chosen;
+  const isNoted = isTag || arrow === NULL_TYPE || /^(UInt64|U?Int(8|16|32))$/.test(arrow ?? "");
+  return withMarkOf(isNoted ? { ...chosen, arrow: arrow! } : chosen, kept);
 }
 
 function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, context: RewriteContext, scope: Scope): Typed {

@@ -39,6 +39,7 @@ import { typed } from "./typed.ts";
 import { rewriteArithmetic } from "./values/arithmetic.ts";
 import { implicitText } from "./values/cast.ts";
 import { commonKind } from "./values/common-type.ts";
+import { keptOperand } from "./values/neutral.ts";
 
 /** `unnest(unnest(x))`: one call, of a list that is flattened. */
 function asOneUnnest(node: FunctionCall): FunctionCall {
@@ -121,7 +122,9 @@ export function rewriteSelectorCall(node: FunctionCall, context: RewriteContext,
 
 function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[], scope: Scope): Typed {
   const [left, right] = args;
-  if (right !== undefined && ["+", "-", "*", "/", "%"].includes(node.function_name)) return rewriteArithmetic(node, left!, right);
+  const kept = right === undefined ? undefined : keptOperand(node.function_name, left!, right);
+  if (right !== undefined && ["+", "-", "*", "/", "%"].includes(node.function_name))
+    return withMarkOf(rewriteArithmetic(node, left!, right), kept);
   if (right !== undefined && node.function_name === "||") return rewriteConcatenation(node, left!, right, scope);
   const patterns = right === undefined ? null : rewritePatternOperator(node, [left!, right]);
   if (patterns !== null) return patterns;
@@ -129,7 +132,7 @@ function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[], scope: 
     const same = { class: "COMPARISON" as const, type: "COMPARE_NOT_DISTINCT_FROM", alias: "", left: left!.node, right: right.node };
     return typed(same, "boolean");
   }
-  if (right !== undefined && BITWISE.has(node.function_name)) return rewriteBitwise(node, left!, right);
+  if (right !== undefined && BITWISE.has(node.function_name)) return withMarkOf(rewriteBitwise(node, left!, right), kept);
   if (right === undefined && node.function_name === "-" && isNullConstant(left!)) return { ...left!, arrow: NULL_TYPE };
   if (right === undefined && node.function_name === "-" && left!.interval !== undefined)
     return intervalConstant(negateInterval(left!.interval));

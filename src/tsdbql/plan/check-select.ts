@@ -108,7 +108,8 @@ class SelectCheck {
     // nulls of a subquery have no effect
     this.fill = (parent !== null || select.into !== null) && fill.kind === "null" && this.hasCalls() ? { kind: "none" } : fill;
     this.isInner = parent !== null;
-    this.inheritsInterval = this.interval === null && parent !== null && parent.interval !== null;
+    // in v3 it has windows of its own alone
+    this.inheritsInterval = !isTable && this.interval === null && parent !== null && parent.interval !== null;
     if (this.inheritsInterval) this.interval = parent!.interval;
   }
 

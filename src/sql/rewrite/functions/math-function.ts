@@ -1,8 +1,8 @@
 // Mathematical functions: IEEE 754 for floats, errors for integer overflow.
 import { decimalOf, isUnsigned64 } from "../../bind/decimals.ts";
 import type { Typed } from "../../bind/kind.ts";
-import { isNullConstant, narrowType } from "../../bind/type-notes.ts";
-import { call, castTo, integerConstant } from "../../parse/tree.ts";
+import { isNullConstant, narrowType, withMarkOf } from "../../bind/type-notes.ts";
+import { bigintConstant, call, castTo, integerConstant } from "../../parse/tree.ts";
 import {
   callAs,
   expectArguments,
@@ -17,6 +17,7 @@ import {
   wide,
 } from "../rule.ts";
 import { keepingNan, withLeastNan } from "../values/least-nan.ts";
+import { isNumber, isSameColumn } from "../values/neutral.ts";
 
 /** A function from a number to a float; of 32 bits for such an argument. */
 function float(name: string): Rule {
@@ -59,6 +60,8 @@ function log(input: RuleInput): Typed {
   expectArguments(input, 1, 2);
   const [first, second] = input.args;
   if (second === undefined) return withLeastNan(asPrecise({ node: callAs("__log10", input, [first!.node]), kind: "float" }, first!));
+  if (isNumber(second, 1) && first!.number === undefined) return ofDouble(0);
+  if (isSameColumn(first!, second)) return ofDouble(1);
   const exact = first!.number === undefined ? undefined : { 2: "__log2", 10: "__log10" }[Number(first!.number)];
   const node = exact === undefined ? callAs("__log", input, [first!.node, second.node]) : callAs(exact, input, [second.node]);
   return withLeastNan(asPrecise({ node, kind: "float" }, second));
@@ -97,9 +100,16 @@ function power(input: RuleInput): Typed {
     return { node: nullOf("BIGINT"), kind: "integer" };
   // next to one without a sign integers are floats
   const isWhole = [base!, exponent!].every((value) => value.kind === "integer" && !isUnsigned64(value));
-  if (!isWhole) return withLeastNan({ node: callAs("pow", input), kind: "float" });
+  // the vendor computes it of constants alone, NULL to the power of 0 as well
+  if (isNumber(exponent!, 0)) return isWhole ? { node: bigintConstant(1n), kind: "integer" } : ofDouble(1);
+  const kept = isNumber(exponent!, 1) ? base : undefined;
+  if (!isWhole) return withMarkOf(withLeastNan({ node: callAs("pow", input), kind: "float" }), kept);
   const [x, n] = [base!, exponent!].map((value) => castTo(wide(value), "BIGINT"));
-  return { node: callAs("__integer_power", input, [x!, n!]), kind: "integer" };
+  return withMarkOf({ node: callAs("__integer_power", input, [x!, n!]), kind: "integer" }, kept);
+}
+
+function ofDouble(value: number): Typed {
+  return { node: castTo(integerConstant(value), "DOUBLE"), kind: "float" };
 }
 
 /** @throws TsdbError bad_query for integers without a sign, floats and texts */
