@@ -97,7 +97,7 @@ export class SubqueryRows {
       if (!this.plan.dimensions.includes(name)) return null;
       const type = this.plan.fieldDimensions.get(name);
       const tag = this.tag(name, counts);
-      return type === undefined ? { ...tag, keepsEmpty: true } : yield* valuesOfKeys(tag, type);
+      return type === undefined ? { ...tag, keepsEmpty: !this.plan.checked.isTable } : yield* valuesOfKeys(tag, type);
     }
     return yield* concatCells(
       this.kept.map(({ columns }) => columns[index]!),

@@ -34,7 +34,7 @@ function derivative(name: string, dropsNegative: boolean): Transform {
         if (isPause(i)) yield;
         const elapsedNs = difference(times, rows[i + 1]!, rows[i]!);
         const rate = changes[i]! / ((isBackwards ? -elapsedNs : elapsedNs) / unitNs);
-        if (dropsNegative && rate < 0) continue;
+        if (dropsNegative && isNegative(rate, isTable)) continue;
         values[count] = rate;
         kept[count++] = rows[i + 1]!;
       }
@@ -53,21 +53,31 @@ function differences(name: string, dropsNegative: boolean): Transform {
       checkType(transform, points.type);
       const rows = yield* countedRows(points.times, isTable);
       return points.type === "float"
-        ? yield* floatDifferences(points.times, points.values, rows, dropsNegative)
+        ? yield* floatDifferences(points.times, points.values, rows, dropsNegative ? (value) => isNegative(value, isTable) : null)
         : yield* integerDifferences(points, rows, dropsNegative && (points.type === "integer" || !isTable));
     },
   };
   return transform;
 }
 
-function* floatDifferences(times: BigInt64Array, from: Float64Array, rows: Int32Array, dropsNegative: boolean): Steps<Points> {
+/** In v3 the zero with a sign is negative, too. */
+function isNegative(value: number, isTable: boolean): boolean {
+  return value < 0 || (isTable && Object.is(value, -0));
+}
+
+function* floatDifferences(
+  times: BigInt64Array,
+  from: Float64Array,
+  rows: Int32Array,
+  drops: ((value: number) => boolean) | null,
+): Steps<Points> {
   const kept = new Int32Array(Math.max(0, rows.length - 1));
   const values = new Float64Array(kept.length);
   let count = 0;
   for (let i = 1; i < rows.length; i++) {
     if (isPause(i)) yield;
     const value = from[rows[i]!]! - from[rows[i - 1]!]!;
-    if (dropsNegative && value < 0) continue;
+    if (drops?.(value) === true) continue;
     values[count] = value;
     kept[count++] = rows[i]!;
   }
