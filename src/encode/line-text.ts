@@ -1,5 +1,6 @@
 // Encodes series as line protocol, for SELECT … INTO: grouping tags become tags, all other columns fields; a row without fields is omitted.
 import { assert } from "../model/assert.ts";
+import { TsdbError } from "../model/errors.ts";
 import type { ResultBatch, ResultColumn, ResultField } from "../model/query/result-batch.ts";
 import type { SeriesHead } from "../model/query/series-piece.ts";
 import { COLUMN_TYPE_LABEL, ColumnType } from "../model/rows/column.ts";
@@ -12,6 +13,8 @@ const TAG = COLUMN_TYPE_LABEL[ColumnType.tag];
 const COMMA = 0x2c;
 const SPACE = 0x20;
 const LINE_FEED = 0x0a;
+/** Characters of a name in an error. */
+const SHOWN_MAX = 100;
 
 // ranges of a string column consist of whole characters
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -30,13 +33,13 @@ export class LineEncoder implements Encoder<SeriesHead> {
   /** @param measurement that of all lines; null: each series' own */
   constructor(private readonly measurement: string | null) {}
 
+  /** @throws TsdbError bad_request: line protocol has no text for a name or a tag of the series */
   begin(head: SeriesHead): null {
     const [time] = head.fields;
     assert(time?.type.kind === "timestamp" && time.type.unit === "ns", "rows that are written have a time");
     this.fields = head.fields;
     const tags = (head.tags ?? []).filter(([, value]) => value !== "");
-    const name = (this.measurement ?? head.name).replace(/[, ]/g, "\\$&");
-    this.seriesKey = [name, ...tags.map((pair) => pair.map(escapeKey).join("="))].join(",");
+    this.seriesKey = [measurementText(this.measurement ?? head.name), ...tags.map((pair) => pair.map(escapeKey).join("="))].join(",");
     const grouped = new Set((head.tags ?? []).map(([key]) => key));
     this.tagColumns = head.fields.flatMap(({ name: key, isTargetTag }, i) => (isTargetTag === true && !grouped.has(key) ? [i] : []));
     // a tag that is also selected is written once, as a tag: tables have no field with a tag's name
@@ -82,8 +85,26 @@ export class LineEncoder implements Encoder<SeriesHead> {
   }
 }
 
+/** A line that begins with # is a comment. */
+function measurementText(name: string): string {
+  if (name.startsWith("#")) throw unwritable("measurement", name, "begins with #");
+  return escaped("measurement", name, /[, ]/g);
+}
+
 function escapeKey(text: string): string {
-  return text.replace(/[,= ]/g, "\\$&");
+  return escaped("tag or field", text, /[,= ]/g);
+}
+
+/** Backslashes are doubled where they would escape what follows: a special character or a backslash. */
+function escaped(what: string, text: string, special: RegExp): string {
+  if (!/[\\,= \n]/.test(text)) return text;
+  if (text.includes("\n")) throw unwritable(what, text, "has a line end");
+  if (text.endsWith("\\")) throw unwritable(what, text, "ends with a backslash");
+  return text.replace(/\\+(?=[,= ])|\\{2,}/g, "$&$&").replace(special, "\\$&");
+}
+
+function unwritable(what: string, text: string, why: string): TsdbError {
+  return new TsdbError("bad_request", `cannot write ${what} ${JSON.stringify(text.slice(0, SHOWN_MAX))}: it ${why}`);
 }
 
 /** "" for none. */
@@ -91,6 +112,12 @@ function textOf(column: ResultColumn, row: number): string {
   const { validity, values, dictionary, data, offsets } = column;
   if (validity !== null && ((validity[row >> 3]! >> (row & 7)) & 1) === 0) return "";
   return dictionary !== undefined ? dictionary[values[row] as number]! : decoder.decode(data!.slice(offsets![row]!, offsets![row + 1]!));
+}
+
+/** Null: omitted. */
+function floatText(value: number): string | null {
+  if (!Number.isFinite(value)) return null;
+  return Object.is(value, -0) ? "-0" : String(value);
 }
 
 /** Null: omitted. */
@@ -103,7 +130,7 @@ function fieldText({ type }: ResultField, column: ResultColumn, row: number): st
     case "int":
       return `${values[row]!}${type.signed ? "i" : "u"}`;
     case "float":
-      return Number.isFinite(values[row] as number) ? String(values[row]) : null;
+      return floatText(values[row] as number);
     case "utf8":
     case "dictionary":
       return quoted(textOf(column, row));

@@ -261,6 +261,29 @@ test("statements that change something: no rows, and what INTO has written", asy
   expect(await rows("DROP DATABASE made")).toEqual([]);
 });
 
+test("INTO writes names, tags and values as they are, and says what it cannot write", async () => {
+  const texts = ["a\\b", "a\\\\b", "c\\ d", "e=\\=f", "D:\\,z", "\\g"];
+  const inLines = (text: string) => text.replaceAll("\\", "\\\\").replace(/[,= ]/g, "\\$&");
+  await store(server, "names", texts.map((text, i) => `from,h=${inLines(text)} u=${i},z=-0.0 ${i}`).join("\n"));
+  const into = (q: string) => askAll(q, { db: "names" });
+  for (const name of ["into", "\\in\\ to\\,x"]) {
+    const quoted = `"${name.replaceAll("\\", "\\\\")}"`;
+    expect((await into(`SELECT * INTO ${quoted} FROM "from" GROUP BY *`)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const found = await server.sql<{ h: string; u: number; z: number }>("names", `SELECT h, u, z FROM "${name}" ORDER BY u`);
+    expect(found).toEqual(texts.map((h, u) => ({ h, u, z: -0 })));
+  }
+  for (const [target, why] of [
+    ["#x", "begins with #"],
+    ["x\\\\", "ends with a backslash"],
+    ["one g=9 1\\ntwo", "has a line end"],
+  ] as const) {
+    for (const { status, text } of await into(`SELECT u INTO "${target}" FROM "from"`)) {
+      expect([status, text]).toEqual([400, expect.stringContaining(`cannot write measurement`)]);
+      expect(text).toContain(why);
+    }
+  }
+});
+
 test("hundreds of measurements, whose snapshots are sent in parts, side by side and while rows come", async () => {
   const names = Array.from({ length: 300 }, (_, i) => `t${String(i).padStart(3, "0")}`);
   const write = (v: number) => store(server, "many", names.map((name) => `${name} v=${v} ${v}`).join("\n"));
