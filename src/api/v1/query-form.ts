@@ -1,7 +1,7 @@
 // Parses the parameters of a /query request in all forms that v1 clients use: query string, form, JSON, or the statements' text as the
 // whole body. The body takes precedence over the query string, unless it is text.
 import { near, TsdbError } from "../../model/errors.ts";
-import { decodeUtf8 } from "../../model/query/query-params.ts";
+import { decodeUtf8, requireFewValues } from "../../model/query/query-params.ts";
 import type { BodyReader } from "../request/body.ts";
 import { shownMember } from "../request/json-body.ts";
 import type { AnyCall } from "../shared/route.ts";
@@ -13,7 +13,7 @@ export type QueryForm = Partial<Record<Field, string>>;
 const FIELDS: ReadonlySet<string> = new Set(QUERY_FIELDS);
 /** Content types of bodies that are the statements themselves: the vendor's, ours, and none. */
 const TEXT_TYPES: ReadonlySet<string> = new Set(["", "application/vnd.influxql", "application/vnd.tsdbql"]);
-/** Maximum form fields; the body as a whole is limited separately. */
+/** Maximum form fields, and pairs of the query string; the body as a whole is limited separately. */
 const FORM_FIELDS_MAX = 1000;
 
 /** @throws TsdbError bad_request, and errors of reading a body */
@@ -53,7 +53,9 @@ function isText(contentType: string): boolean {
 /** `name=value` pairs; the first of repeated names counts. @throws TsdbError bad_request */
 export function readPairs(text: string, where: string): QueryForm {
   const found: QueryForm = {};
-  for (const pair of text.split("&")) {
+  const pairs = text.split("&", FORM_FIELDS_MAX + 1);
+  if (pairs.length > FORM_FIELDS_MAX) throw new TsdbError("bad_request", `${where} has more than ${FORM_FIELDS_MAX} fields`);
+  for (const pair of pairs) {
     const equals = pair.indexOf("=");
     const name = decode(equals < 0 ? pair : pair.slice(0, equals), where);
     if (FIELDS.has(name)) found[name as Field] ??= decode(equals < 0 ? "" : pair.slice(equals + 1), where);
@@ -89,6 +91,7 @@ export async function readMultipart(bytes: Uint8Array, contentType: string): Pro
 
 /** Numbers, booleans and objects are converted to the text that a form would contain. @throws TsdbError bad_request */
 function readJsonForm(text: string): QueryForm {
+  requireFewValues(text, "the JSON body has ");
   let value: unknown;
   try {
     value = JSON.parse(text);

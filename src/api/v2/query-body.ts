@@ -4,7 +4,7 @@ import { jsonProblem } from "../../flux/library/json/json-problem.ts";
 import { parseTime } from "../../flux/values/duration.ts";
 import { near, TsdbError } from "../../model/errors.ts";
 import type { FluxDialect } from "../../model/query/flux.ts";
-import { decodeUtf8 } from "../../model/query/query-params.ts";
+import { decodeUtf8, requireFewValues } from "../../model/query/query-params.ts";
 import type { BodyReader } from "../request/body.ts";
 import { decoded } from "./app/decoded.ts";
 import { firstValue } from "./app/first-value.ts";
@@ -44,7 +44,8 @@ export async function readQueryBody(request: Request, reader: BodyReader, nowMs:
   if (isScript && text === "") throw new TsdbError("bad_request", NO_SCRIPT);
   if (isScript) return { language: "flux", text, dialect: dialectOf({}), nowNs, extern: null, ast: null, bucket: null };
   const body = new Members(parsed(text), "QueryRequest");
-  const [query, ast] = [body.text("query") ?? "", body.json("ast")];
+  const query = body.text("query") ?? "";
+  const ast = query === "" ? body.json("ast") : null;
   const type = body.text("type") ?? "";
   if (type !== "" && type !== "flux" && type !== "influxql") throw new TsdbError("bad_request", `unknown query type: ${near(type)}`);
   if (query === "" && ast === null) throw new TsdbError("bad_request", NO_SCRIPT);
@@ -55,13 +56,14 @@ export async function readQueryBody(request: Request, reader: BodyReader, nowMs:
     dialect: dialectOf(body.object("dialect") ?? {}),
     nowNs: now === null ? nowNs : timeOf(now),
     extern: body.json("extern"),
-    ast: query === "" ? ast : null,
+    ast,
     bucket: body.text("bucket"),
   };
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> {
   if (text.trim() === "") throw new TsdbError("bad_request", `${NO_JSON}EOF`);
+  requireFewValues(text, NO_JSON);
   let value: unknown;
   try {
     value = firstValue(text).value;

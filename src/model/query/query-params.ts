@@ -4,11 +4,32 @@ import type { QueryParams } from "./query.ts";
 
 type ExactReviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 
-/** Excludes -0, which is a float. */
-const INTEGER = /^(?:0|-?[1-9]\d*)$/;
+/** Excludes -0, which is a float, and more digits than 64 bits have: millions of them take seconds. */
+const INTEGER = /^(?:0|-?[1-9]\d{0,19})$/;
+
+/** Values of the JSON around a statement: its parameters, or a script as a tree. Ten megabytes of other ones take a second to be read. */
+export const JSON_VALUES_MAX = 200_000;
+const [QUOTE, BACKSLASH, COMMA, LIST, OBJECT] = [0x22, 0x5c, 0x2c, 0x5b, 0x7b];
+
+/** Counted by commas and opened brackets, without parsing. @throws TsdbError bad_request with a text that begins with `head` */
+export function requireFewValues(json: string, head: string): void {
+  if (json.length < JSON_VALUES_MAX) return;
+  let [count, isText] = [0, false];
+  for (let i = 0; i < json.length; i++) {
+    const code = json.charCodeAt(i);
+    if (isText) {
+      if (code === BACKSLASH) i++;
+      else if (code === QUOTE) isText = false;
+    } else if (code === QUOTE) isText = true;
+    else if ((code === COMMA || code === LIST || code === OBJECT) && ++count > JSON_VALUES_MAX) {
+      throw new TsdbError("bad_request", `${head}more than ${JSON_VALUES_MAX} values`);
+    }
+  }
+}
 
 /** Parses JSON; integers become bigint, numbers with a fraction or an exponent become number. @throws TsdbError bad_request */
 export function parseJson(text: string): unknown {
+  requireFewValues(text, "serde json error: ");
   const exact: ExactReviver = (_key, value, { source }) => {
     if (typeof value !== "number" || source === undefined) return value;
     if (INTEGER.test(source)) return BigInt(source);
