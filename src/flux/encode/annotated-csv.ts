@@ -72,21 +72,25 @@ export class CsvResult {
   private readonly texts: CellTexts;
   private readonly constants: ConstantCells;
   private readonly shownName: string;
+  /** Null: all rows are written cell by cell. */
+  private readonly kernelRows: KernelRows | null;
   /** Tables that wait for their neighbours; null: none do. */
   private readonly batch: TableBatch | null;
 
   constructor(
     private readonly name: string,
     private readonly dialect: Dialect,
-    /** Null: all rows are written cell by cell. */
-    private readonly kernelRows: KernelRows | null = null,
+    kernelRows: KernelRows | null = null,
   ) {
     this.texts = new CellTexts(dialect.delimiter);
+    // the kernel writes times and numbers without quotes
+    this.kernelRows = this.texts.quotesAll ? null : kernelRows;
     this.constants = new ConstantCells(this.texts, dialect.delimiter);
     this.shownName = dialect.annotations.includes("default") ? "" : this.texts.quoted(name);
     const before = `${dialect.delimiter}${this.shownName}${dialect.delimiter}`;
-    const joinsTables = kernelRows !== null && kernelRows.joinsTables !== false;
-    this.batch = joinsTables ? new TableBatch(before, dialect.delimiter, kernelRows.maker, this.texts) : null;
+    const rows = this.kernelRows;
+    const joinsTables = rows !== null && rows.joinsTables !== false;
+    this.batch = joinsTables ? new TableBatch(before, dialect.delimiter, rows.maker, this.texts) : null;
   }
 
   /** Pieces up to one table, in order: its own may wait for the next call. */
@@ -155,7 +159,7 @@ export class CsvResult {
   /** What every row of a table begins with. */
   private prefix(index: number): string {
     const { delimiter } = this.dialect;
-    return `${delimiter}${this.shownName}${delimiter}${index}`;
+    return `${delimiter}${this.shownName}${delimiter}${this.texts.quoted(String(index))}`;
   }
 
   /** Rows [from, to). @param index of the table */

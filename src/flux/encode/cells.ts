@@ -16,18 +16,26 @@ export class CellTexts {
   /** The texts of one column of times, which many tables share. */
   private shared: { readonly cells: BigInt64Array; readonly texts: (string | undefined)[] } | null = null;
   private readonly needsQuotes: RegExp;
+  /** Times and numbers may need quotes too: the delimiter can be a part of them. */
+  readonly quotesAll: boolean;
 
   constructor(delimiter: string) {
     this.needsQuotes = quoting(delimiter);
+    this.quotesAll = /[-+.:\w]/.test(delimiter);
   }
 
   /** A null is empty. */
-  of({ cells, mask, type, valid }: FluxColumn, row: number): string {
-    const at = row & mask;
-    if (valid !== null && valid[at] === 0) return "";
+  of(column: FluxColumn, row: number): string {
+    const at = row & column.mask;
+    if (column.valid !== null && column.valid[at] === 0) return "";
+    const text = this.textOf(column, at);
+    return this.quotesAll || column.type === "string" ? this.quoted(text) : text;
+  }
+
+  private textOf({ cells, type }: FluxColumn, at: number): string {
     switch (type) {
       case "string":
-        return this.quoted((cells as string[])[at]!);
+        return (cells as string[])[at]!;
       case "float":
         return floatText((cells as Float64Array)[at]!);
       case "bool":
