@@ -18,6 +18,7 @@ import {
   validityOf,
   valuesOf,
 } from "./arrow-values.ts";
+import type { PieceRoom } from "./piece-room.ts";
 import { IndexCodes, TagCodes } from "./tag-codes.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -35,6 +36,8 @@ export class ValueFault extends Error {
 }
 
 const NEWLINE = 10;
+/** At most, beside texts. */
+const VALUE_BYTES = 8;
 /** As line protocol has it: the ends of the range stand for no time. */
 const TIME_MIN_NS = I64_MIN + 2n;
 const TIME_MAX_NS = I64_MAX - 1n;
@@ -67,11 +70,12 @@ function areWithin(times: BigInt64Array<ArrayBuffer>): boolean {
   return true;
 }
 
-/** @throws ValueFault for a value that does not fit, RangeError for an array that contradicts itself */
-export function pieceOf(memory: Uint8Array, array: ArrowArray, { source, type }: PlannedColumn): ColumnPiece {
-  if (type === ColumnType.tag) return tagPiece(memory, array, source);
+/** @throws ValueFault for a value that does not fit, RangeError for an array that contradicts itself, PieceFull */
+export function pieceOf(memory: Uint8Array, array: ArrowArray, { source, type }: PlannedColumn, room: PieceRoom): ColumnPiece {
+  room.take(array.length * VALUE_BYTES);
+  if (type === ColumnType.tag) return tagPiece(memory, array, source, room);
   const present = validityOf(memory, array);
-  if (type === ColumnType.string) return textPiece(memory, array, source, present);
+  if (type === ColumnType.string) return textPiece(memory, array, source, present, room);
   const values = fixedValues(memory, array, { source, type }, present);
   const validity = type === ColumnType.float && source.type.kind === "float" ? numbersOf(values, present) : present;
   const width = values.length / Math.max(1, array.length);
@@ -172,7 +176,7 @@ function ceilDiv(value: bigint, unit: bigint): bigint {
 function placesOf(memory: Uint8Array, array: ArrowArray, { type, indexes }: FileColumn): TextPlaces {
   if (type.kind !== "text") throw new RangeError(`no texts in a column of type ${typeText(type)}`);
   if (indexes === null) return textsOf(memory, array, type);
-  const values = textsOf(memory, array.dictionary!, type);
+  const values = dictionaryOf(memory, array, type);
   const starts = new Uint32Array(array.length);
   const lengths = new Uint32Array(array.length);
   const validity = validityOf(memory, array);
@@ -185,7 +189,16 @@ function placesOf(memory: Uint8Array, array: ArrowArray, { type, indexes }: File
   return { starts, lengths };
 }
 
-function textPiece(memory: Uint8Array, array: ArrowArray, source: FileColumn, validity: Bytes | null): TextPiece {
+/** By dictionary: pieces of a batch have the same one. */
+const knownTexts = new WeakMap<ArrowArray, TextPlaces>();
+
+function dictionaryOf(memory: Uint8Array, { dictionary }: ArrowArray, type: Extract<SourceType, { kind: "text" }>): TextPlaces {
+  const places = knownTexts.get(dictionary!) ?? textsOf(memory, dictionary!, type);
+  knownTexts.set(dictionary!, places);
+  return places;
+}
+
+function textPiece(memory: Uint8Array, array: ArrowArray, source: FileColumn, validity: Bytes | null, room: PieceRoom): TextPiece {
   const { starts, lengths } = placesOf(memory, array, source);
   forAbsent(validity, array.length, (row) => {
     lengths[row] = 0;
@@ -197,6 +210,7 @@ function textPiece(memory: Uint8Array, array: ArrowArray, source: FileColumn, va
     byteCount += lengths[row]!;
     offsets[row + 1] = byteCount;
   }
+  room.take(byteCount);
   const bytes = new Uint8Array(byteCount);
   for (let row = 0; row < array.length; ) {
     // neighbours are copied at once
@@ -210,15 +224,14 @@ function textPiece(memory: Uint8Array, array: ArrowArray, source: FileColumn, va
   return { kind: "texts", offsets, bytes, validity };
 }
 
-function tagPiece(memory: Uint8Array, array: ArrowArray, source: FileColumn): TagPiece {
+function tagPiece(memory: Uint8Array, array: ArrowArray, source: FileColumn, room: PieceRoom): TagPiece {
   const { length: rowCount } = array;
   const validity = validityOf(memory, array);
   const codes = new Uint32Array(rowCount);
   if (source.type.kind !== "text") return spelledTags(memory, array, source, validity);
-  const numbers = new TagCodes(memory, rowCount);
+  const numbers = new TagCodes(memory, rowCount, room);
   if (source.indexes !== null) {
-    const places = textsOf(memory, array.dictionary!, source.type);
-    const known = new IndexCodes(numbers, places);
+    const known = new IndexCodes(numbers, dictionaryOf(memory, array, source.type));
     const indexes = integersOf(memory, array, source.indexes);
     for (let row = 0; row < rowCount; row++) if (isPresent(validity, row)) codes[row] = known.codeOf(Number(indexes[row]!));
   } else {

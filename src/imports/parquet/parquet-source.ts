@@ -9,6 +9,7 @@ import type { RowPiece, RowPlace } from "../piece.ts";
 import { type ArrowArray, ArrowStructs } from "./arrow-structs.ts";
 import { pieceOf, timesOf, ValueFault } from "./convert.ts";
 import { boundsOf, readFileFooter } from "./file-footer.ts";
+import { PIECE_BYTES_MAX, PieceFull, PieceRoom } from "./piece-room.ts";
 
 /** The library's memory: a row group as it is in the file, and the values of a piece. */
 const MEMORY_BYTES_MAX = 1 << 30;
@@ -80,15 +81,34 @@ export class ParquetSource {
       let row = group === from.group ? from.row : 0;
       if (row > 0 && row === rows) continue;
       for await (const batch of this.batches({ group, row }, read)) {
-        yield this.piece(batch, read, { time, columns }, { group, row });
+        try {
+          yield* this.piecesOf(batch, read, { time, columns }, { group, row });
+        } finally {
+          batch.release();
+        }
         row += batch.length;
       }
       if (row !== rows) throw faulty(group, null, `it has ${row} rows, and says ${rows}`);
     }
   }
 
-  private piece(batch: Batch, read: readonly FileColumn[], { time, columns }: ColumnPlan, at: { group: number; row: number }): RowPiece {
+  /** The rows in as few pieces as have room for them. */
+  private *piecesOf(batch: Rows, read: readonly FileColumn[], plan: ColumnPlan, at: RowPlace): Generator<RowPiece> {
+    const piece = this.piece(batch, read, plan, at);
+    if (piece !== null) {
+      yield piece;
+      return;
+    }
+    const count = batch.length >> 1;
+    if (count === 0) throw faulty(at.group, null, `row ${at.row}: it has more than ${PIECE_BYTES_MAX} bytes`);
+    yield* this.piecesOf(rowsOf(batch, 0, count), read, plan, at);
+    yield* this.piecesOf(rowsOf(batch, count, batch.length - count), read, plan, { group: at.group, row: at.row + count });
+  }
+
+  /** Null: it would be too large. */
+  private piece(batch: Rows, read: readonly FileColumn[], { time, columns }: ColumnPlan, at: RowPlace): RowPiece | null {
     const { bytes } = this.structs;
+    const room = new PieceRoom();
     const arrayOf = ({ name }: FileColumn) => batch.arrays[read.findIndex((each) => each.name === name)]!;
     const converted = <T>(source: FileColumn, convert: () => T): T => {
       try {
@@ -103,10 +123,11 @@ export class ParquetSource {
       return {
         rowCount: batch.length,
         times: converted(time, () => timesOf(bytes, arrayOf(time), time)),
-        columns: columns.map((column) => converted(column.source, () => pieceOf(bytes, arrayOf(column.source), column))),
+        columns: columns.map((column) => converted(column.source, () => pieceOf(bytes, arrayOf(column.source), column, room))),
       };
-    } finally {
-      batch.release();
+    } catch (error) {
+      if (error instanceof PieceFull) return null;
+      throw error;
     }
   }
 
@@ -157,11 +178,18 @@ export class ParquetSource {
   }
 }
 
-interface Batch {
+interface Rows {
   readonly length: number;
   /** In the order of the columns that are read. */
   readonly arrays: readonly ArrowArray[];
+}
+
+interface Batch extends Rows {
   release(): void;
+}
+
+function rowsOf({ arrays }: Rows, from: number, length: number): Rows {
+  return { length, arrays: arrays.map((array) => ({ ...array, offset: array.offset + from, length })) };
 }
 
 function groupsOf(file: ParquetFile): { readonly rows: number; readonly bytes: number }[] {

@@ -1,6 +1,7 @@
 // Numbers the texts of a tag within a piece of rows: equal texts have equal numbers.
 import type { TagPiece } from "../piece.ts";
 import type { TextPlaces } from "./arrow-values.ts";
+import type { PieceRoom } from "./piece-room.ts";
 
 const NONE = 0xffff_ffff;
 /** Odd, and another one in every process: which texts collide cannot be known before. */
@@ -18,13 +19,14 @@ export class TagCodes {
   constructor(
     private readonly memory: Uint8Array,
     countMax: number,
+    private readonly room: PieceRoom,
   ) {
     let size = 16;
     while (size < countMax * 2) size *= 2;
     this.slots = new Uint32Array(size).fill(NONE);
   }
 
-  /** From 1. */
+  /** From 1. @throws PieceFull */
   codeOf(start: number, length: number): number {
     if (this.last !== NONE && this.isAt(this.last, start, length)) return this.last + 1;
     const mask = this.slots.length - 1;
@@ -55,6 +57,7 @@ export class TagCodes {
   }
 
   private add(start: number, length: number): number {
+    this.room.take(length);
     this.last = this.starts.length;
     this.lengths.push(length);
     this.byteCount += length;
@@ -88,7 +91,7 @@ export class IndexCodes {
     this.codes = new Uint32Array(places.starts.length);
   }
 
-  /** 0: the text is empty. @throws RangeError */
+  /** 0: the text is empty. @throws RangeError, PieceFull */
   codeOf(index: number): number {
     const known = this.codes[index];
     if (known === undefined) throw new RangeError(`index ${index} of a dictionary of ${this.codes.length}`);
