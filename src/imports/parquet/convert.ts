@@ -41,6 +41,7 @@ const VALUE_BYTES = 8;
 /** As line protocol has it: the ends of the range stand for no time. */
 const TIME_MIN_NS = I64_MIN + 2n;
 const TIME_MAX_NS = I64_MAX - 1n;
+const BEYOND_TIME = "is beyond 64 bits of nanoseconds";
 const DAY_BITS = { kind: "integer", bits: 32, isSigned: true } as const;
 const TIME_BITS = { kind: "integer", bits: 64, isSigned: true } as const;
 
@@ -52,12 +53,13 @@ export function timesOf(memory: Uint8Array, array: ArrowArray, { type }: FileCol
   });
   const unit = type.kind === "time" ? NS_PER_UNIT[type.unit] : 1n;
   const values = integersOf(memory, array, integersIn(type));
+  if (values instanceof BigUint64Array) check(values, null, (value) => value <= I64_MAX, BEYOND_TIME);
   const times = signed64(values);
   if (unit === 1n && areWithin(times)) return times;
   const [min, max] = [ceilDiv(TIME_MIN_NS, unit), TIME_MAX_NS / unit];
   for (let row = 0; row < times.length; row++) {
     const time = times[row]!;
-    if (time < min || time > max) throw new ValueFault(row, `the time ${values[row]} is beyond 64 bits of nanoseconds`);
+    if (time < min || time > max) throw new ValueFault(row, `${values[row]} ${BEYOND_TIME}`);
     if (unit !== 1n) times[row] = time * unit;
   }
   return times;

@@ -74,3 +74,14 @@ test("a row that no piece has room for is refused", async () => {
   const read = readPieces(`SELECT i::BIGINT AS time, ${columns.join(", ")} FROM range(2) t(i)`, () => {});
   await expect(read).rejects.toThrow(`row group 0: row 0: it has more than ${PIECE_BYTES_MAX} bytes`);
 });
+
+test("an unsigned time beyond 64 bits is not another time", async () => {
+  const times: bigint[] = [];
+  const at = (last: string) => `SELECT unnest([1::UBIGINT, ${last}::UBIGINT]) AS time, 1.0::DOUBLE AS f`;
+  await readPieces(at("9223372036854775806"), (piece) => times.push(...piece.times));
+  expect(times).toEqual([1n, 2n ** 63n - 2n]);
+  for (const beyond of ["9223372036854775807", "9223372036854775808", "9223372036854775813", "18446744073709551615"]) {
+    const refused = `row group 0, column "time": row 1: ${beyond} is beyond 64 bits of nanoseconds`;
+    await expect(readPieces(at(beyond), () => {})).rejects.toThrow(refused);
+  }
+});
