@@ -15,11 +15,13 @@ export const passwordRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
   const { strongPasswords: strong } = services.options;
 
-  /** Ends the sessions of the user, except that of the request. */
-  const store = async ({ request, principal }: V2Call, userID: string, password: string) => {
+  /** Ends the sessions of the user, except that of the request. @param known the hash of the password that allows it; null: none is needed
+   *  @throws TsdbError forbidden: it is another one by now */
+  const store = async ({ request, principal }: V2Call, userID: string, password: string, known: string | null) => {
     const { users, passwords, sessions } = services.line();
     checkPassword(password, { strong });
     const hash = await passwords.hash(password);
+    if (known !== null && users.passwordHash(userID) !== known) throw wrongPassword();
     await users.setPassword(userID, hash);
     sessions.endOthers(userID, principal.by === "session" && principal.userID === userID ? sessionKeyIn(request) : null);
     return noContent();
@@ -33,9 +35,9 @@ export const passwordRoutes = (services: V2Services): V2Routes => {
     if (credentials === null) throw new TsdbError("bad_request", "error decoding password reset request: invalid basic auth");
     const user = users.find(userID);
     const isOwn = user?.name === credentials.user;
-    const matches = await passwords.verify(credentials.password, isOwn ? users.passwordHash(userID) : null);
-    if (!matches) throw new TsdbError("forbidden", "your username or password is incorrect");
-    return store(call, userID, password);
+    const hash = isOwn ? users.passwordHash(userID) : null;
+    if (!(await passwords.verify(credentials.password, hash))) throw wrongPassword();
+    return store(call, userID, password, hash);
   };
 
   return (
@@ -52,7 +54,11 @@ export const passwordRoutes = (services: V2Services): V2Routes => {
         call.principal.require({ action: "write", type: "users", id: userID });
         checkPassword(password, { strong });
         if (services.line().users.find(userID) === null) throw new TsdbError("forbidden", "your userID is incorrect");
-        return store(call, userID, password);
+        return store(call, userID, password, null);
       })
   );
 };
+
+function wrongPassword(): TsdbError {
+  return new TsdbError("forbidden", "your username or password is incorrect");
+}

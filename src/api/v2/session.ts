@@ -16,6 +16,8 @@ export const sessionRoutes = (services: V2Services): V2Routes => {
       const user = users.findByName(credentials.user);
       const hash = user === null ? null : users.passwordHash(user.id);
       if (!(await passwords.verify(credentials.password, hash)) || user === null) return codeAnswer("unauthorized", UNAUTHORIZED);
+      // it takes time, and a change of the password ends the sessions that there are by then
+      if (users.passwordHash(user.id) !== hash) return codeAnswer("unauthorized", UNAUTHORIZED);
       if (strongPasswords && !isStrong(credentials.password)) {
         return codeAnswer("forbidden", "password change required: the password does not satisfy the rules for strong passwords");
       }
