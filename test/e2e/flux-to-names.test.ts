@@ -63,3 +63,12 @@ test("a backslash at the end is left out, and what is left of a name decides", a
   expect(row_).toMatchObject({ _measurement: "end", tag: "x", _field: "f", _value: "v\\" });
   expect(header).not.toContain("only");
 });
+
+test("a measurement that begins with # is refused, by to() and wideTo()", async () => {
+  const row = '{_time: now(), _measurement: "#hash", n: "h", _field: "f", _value: 1.0}';
+  const from = `import "array"\nimport "influxdata/influxdb"\narray.from(rows: [${row}])`;
+  const refusal = "begins with # is a comment";
+  expect(await answer(`${from} |> to(bucket: "b")`)).toContain(refusal);
+  const wide = 'group(columns: ["_measurement", "n"]) |> drop(columns: ["_field"]) |> influxdb.wideTo(bucket: "b")';
+  expect(await answer(`${from} |> ${wide}`)).toContain(refusal);
+});

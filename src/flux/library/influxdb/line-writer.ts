@@ -1,4 +1,5 @@
 // Points as line protocol. Values that cannot be stored are left out: nulls, NaN, infinities, empty tags.
+import { near } from "../../../model/errors.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { floatText } from "../../values/text.ts";
 import { Duration, Time, UInt, type Value } from "../../values/value.ts";
@@ -13,7 +14,10 @@ export class LineWriter {
   /** Characters so far. */
   length = 0;
 
-  /** @throws FluxError: a field without a name */
+  /** @param isStored the lines become rows: none may be a comment */
+  constructor(private readonly isStored = false) {}
+
+  /** @throws FluxError: a field without a name, a measurement that begins with # */
   append(measurement: Value, tags: Iterable<readonly [string, Value]>, fields: Iterable<readonly [string, Value]>, ns: bigint): void {
     const written: string[] = [];
     for (const [key, value] of fields) {
@@ -25,6 +29,9 @@ export class LineWriter {
     }
     let line = typeof measurement === "string" ? escaped(measurement, MEASUREMENT) : "";
     if (written.length === 0 || line === "") return;
+    if (this.isStored && line.startsWith("#")) {
+      throw new FluxError(`cannot write measurement ${JSON.stringify(near(line, 100))}: a line that begins with # is a comment`);
+    }
     for (const [key, value] of [...tags].sort(([a], [b]) => (a < b ? -1 : 1))) {
       if (typeof value !== "string") continue;
       const name = escaped(key, NAME);

@@ -50,7 +50,7 @@ function targetOf(call: NativeCall): Target {
 
 /** Sends batches on their way; the stream pauses until each has been written. */
 class Batches {
-  private readonly lines = new LineWriter();
+  private readonly lines = new LineWriter(true);
 
   constructor(
     private readonly run: ScriptRun,
