@@ -161,7 +161,7 @@ function writeOffset(out: ByteWriter, offsetSeconds: number): void {
     out.ascii("Z");
     return;
   }
-  const minutes = Math.abs(offsetSeconds) / 60;
+  const minutes = Math.floor(Math.abs(offsetSeconds) / 60);
   out.ascii(offsetSeconds < 0 ? "-" : "+");
   out.padded(Math.floor(minutes / 60), 2);
   out.byte(COLON);

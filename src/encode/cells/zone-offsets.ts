@@ -7,7 +7,7 @@ import { TimeZone } from "../../model/time/time-zone.ts";
 const SECONDS_MAX = 9_223_372_036;
 
 export interface ZoneOffsets {
-  /** Seconds to add to UTC, a multiple of 60, at `epochSeconds`. */
+  /** Seconds to add to UTC at `epochSeconds`. Local mean times have odd ones, which offsets leave out when they are written. */
   offsetSeconds(epochSeconds: number): number;
 }
 
@@ -39,7 +39,6 @@ class SpanOffsets implements ZoneOffsets {
     const next = spans[index + 1];
     this.from = index === 0 ? Number.NEGATIVE_INFINITY : Number(spans[index]!.fromNs / SECOND_NS);
     this.end = next === undefined ? Number.POSITIVE_INFINITY : Number(next.fromNs / SECOND_NS);
-    // local mean times have seconds, which RFC 3339 offsets cannot represent
-    this.offset = Math.trunc(Number(spans[index]!.offsetNs / SECOND_NS) / 60) * 60;
+    this.offset = Number(spans[index]!.offsetNs / SECOND_NS);
   }
 }

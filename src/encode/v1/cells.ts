@@ -124,7 +124,7 @@ function rfc3339(timeNs: bigint, zone: ZoneOffsets | null): string {
 
 function offsetText(offsetSeconds: number): string {
   if (offsetSeconds === 0) return "Z";
-  const minutes = Math.abs(offsetSeconds) / 60;
+  const minutes = Math.floor(Math.abs(offsetSeconds) / 60);
   return `${offsetSeconds < 0 ? "-" : "+"}${pair(Math.floor(minutes / 60))}:${pair(minutes % 60)}`;
 }
 

@@ -1,6 +1,7 @@
 // to_char(value, format): formats times, dates and durations by a chrono format. Fields that DuckDB's strftime formats alike are passed to
 // it, as many at once as possible; the others are composed from parts of the time.
 
+import { SECOND_NS } from "../../../model/time/time-units.ts";
 import type { Typed } from "../../bind/kind.ts";
 import type { Scope } from "../../bind/scope.ts";
 import { isNullConstant } from "../../bind/type-notes.ts";
@@ -90,10 +91,16 @@ function zoneOffset(time: Typed, at: Expression, scope: Scope): (style: OffsetSt
     const texts = spans.map(({ offsetNs }) => {
       const text = offsetNs === 0n ? "+00:00" : offsetText(offsetNs);
       if (style === "+hhmm") return text.replace(":", "");
-      return style === "+hh:mm:ss" ? `${text}:00` : style === "name" && offsetNs === 0n ? "UTC" : text;
+      return style === "+hh:mm:ss" ? `${text}:${secondsOf(offsetNs)}` : style === "name" && offsetNs === 0n ? "UTC" : text;
     });
     return choose(at, bounds, texts);
   };
+}
+
+/** Those of a local mean time. */
+function secondsOf(offsetNs: bigint): string {
+  const seconds = (offsetNs / SECOND_NS) % 60n;
+  return String(seconds < 0n ? -seconds : seconds).padStart(2, "0");
 }
 
 function joined(parts: readonly FormatPart[], source: Source): Expression {

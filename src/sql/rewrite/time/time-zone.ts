@@ -132,13 +132,12 @@ export function zonedText(time: Typed, scope: Scope): Expression | null {
   });
 }
 
-/** The spans of a time's zone that may apply, without the seconds of local mean time, which written offsets do not have. */
-export function zoneSpans(time: Typed, scope: Scope): ZoneSpan[] {
-  const spans = knownZone(time.zone ?? "UTC").spansWithin(timesOf(time, scope));
-  return spans.map((span) => ({ ...span, offsetNs: (span.offsetNs / MINUTE_NS) * MINUTE_NS }));
+/** The spans of a time's zone that may apply. */
+export function zoneSpans(time: Typed, scope: Scope): readonly ZoneSpan[] {
+  return knownZone(time.zone ?? "UTC").spansWithin(timesOf(time, scope));
 }
 
-/** `+02:00`; zero is `Z`. */
+/** `+02:00`, without the seconds of local mean time; zero is `Z`. */
 export function offsetText(offsetNs: bigint): string {
   if (offsetNs === 0n) return "Z";
   const minutes = Number((offsetNs < 0n ? -offsetNs : offsetNs) / MINUTE_NS);
