@@ -53,13 +53,18 @@ export function matchingConditions(condition: Expression, names: readonly string
   const byOthers = new Map<string, { readonly others: TagCondition[]; readonly values: (string | null)[] }>();
   for (const tags of all) {
     if (!holds(condition, tags)) continue;
-    const others = names.slice(0, -1).map((tag) => ({ tag, values: [tagValue(tags[tag] ?? "")] }));
+    const others = names.slice(0, -1).map((tag) => ({ tag, values: [tagValue(valueIn(tags, tag))] }));
     const key = JSON.stringify(others);
     const found = byOthers.get(key) ?? { others, values: [] };
-    found.values.push(tagValue(tags[last] ?? ""));
+    found.values.push(tagValue(valueIn(tags, last)));
     byOthers.set(key, found);
   }
   return [...byOthers.values()].map(({ others, values }) => [...others, { tag: last, values }]);
+}
+
+/** A tag may be called `constructor`. */
+function valueIn(tags: TagValues, tag: string): string {
+  return Object.hasOwn(tags, tag) ? tags[tag]! : "";
 }
 
 function tagValue(text: string): string | null {
@@ -74,7 +79,7 @@ function holds(condition: Expression, tags: TagValues): boolean {
   if (operator === "AND") return holds(condition.left, tags) && holds(condition.right, tags);
   if (operator === "OR") return holds(condition.left, tags) || holds(condition.right, tags);
   const { tag, matches } = comparisonOf(condition);
-  return matches(tags[tag] ?? "");
+  return matches(valueIn(tags, tag));
 }
 
 interface Comparison {
