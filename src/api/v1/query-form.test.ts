@@ -30,6 +30,13 @@ test("as many as there may be", async () => {
   expect(await script(`{"ast":${lists(90_000)}}`)).toMatchObject({ text: "", ast: lists(90_000) });
 });
 
+test("numbers are as they were written, and texts are texts", async () => {
+  const nul = String.raw`\u0000`;
+  const params = `{"i":18446744073709551615,"f":3.0,"e":1e-7,"t":"${nul}0","q":"x\\"${nul}1","n":"${nul}","${nul}0":"k"}`;
+  const written = params.replace("1e-7", "1.0e-7");
+  expect(await form(`{"q":"SELECT 1","params":${params}}`)).toEqual({ q: "SELECT 1", params: written });
+});
+
 test("a long script is no reason", async () => {
   const query = `x = [${"1,".repeat(300_000)}1]`;
   expect(await script(JSON.stringify({ query }))).toMatchObject({ text: query, ast: null });

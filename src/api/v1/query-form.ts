@@ -130,11 +130,13 @@ export function paramsSource(text: string, params: unknown): string {
 
 function withSource(text: string): string {
   const kept: string[] = [];
+  const place = (json: string) => `\u0000${kept.push(json) - 1}`;
   const keep: SourceReviver = (_key, value, { source }) => {
+    // a text may look like a place
+    if (typeof value === "string" && value.includes("\u0000")) return place(JSON.stringify(value));
     if (typeof value !== "number" || source === undefined) return value;
-    kept.push(/^[^.]*e/i.test(source) ? source.replace(/e/i, ".0e") : source);
-    return `\u0000${kept.length - 1}`;
+    return place(/^[^.]*e/i.test(source) ? source.replace(/e/i, ".0e") : source);
   };
   const { params: again } = JSON.parse(text, keep as (key: string, value: unknown) => unknown) as { params: unknown };
-  return JSON.stringify(again).replace(/"\\u0000(\d+)"/g, (found, index: string) => kept[Number(index)] ?? found);
+  return JSON.stringify(again).replace(/"\\u0000(\d+)"(?!:)/g, (found, index: string) => kept[Number(index)] ?? found);
 }
