@@ -56,9 +56,14 @@ export class TableMerge {
   /** The next rows are those of another table. */
   endTable(): void {
     if (this.parts.size > (this.ends.at(-1) ?? 0)) this.ends.push(this.parts.size);
-    for (const builder of this.begun) builder.endPiece(this.number);
+    this.endPieces();
     this.begun.clear();
     this.number++;
+  }
+
+  /** The next rows are those of another piece of the table. */
+  endPieces(): void {
+    for (const builder of this.begun) builder.endPiece(this.number);
   }
 
   private appendRows(builder: TableBuilder, table: FluxTable): void {

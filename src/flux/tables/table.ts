@@ -148,6 +148,11 @@ export class FluxTable {
     return this.pieceEnds.length === 0 ? this : new FluxTable(this.key, this.columns, this.rowCount);
   }
 
+  /** In pieces as the table that its rows were made of, one by one. */
+  inPiecesOf({ pieceEnds, rowCount }: FluxTable): FluxTable {
+    return pieceEnds.length === 0 || rowCount !== this.rowCount ? this : new FluxTable(this.key, this.columns, rowCount, pieceEnds);
+  }
+
   /** All its pieces are from the table of this number. */
   numbered(number: number): FluxTable {
     const numbers = this.pieceEnds.length === 0 ? [number] : this.pieceEnds.map(() => number);

@@ -280,7 +280,9 @@ function inStorage(found: AggregateWindow | null): boolean {
 
 /** The order of the tables where it shows. */
 function orderOf(last: StreamNode): TableOrder {
-  return last.isOrderShown && isWhole(last.operation) && inStorage(aggregateWindow(last)) ? "arrival" : "keys";
+  if (!last.isOrderShown || !isWhole(last.operation)) return "keys";
+  const found = aggregateWindow(last);
+  return found !== null && (inStorage(found) || atOnce(found) !== null) ? "arrival" : "keys";
 }
 
 /** What the operators make of the tables, one after the other. */
@@ -301,6 +303,8 @@ function* aggregatedWindows(
 ): Tables {
   const { source, window, time, isFilled } = found;
   const isStored = inStorage(found);
+  // tables leave as they began
+  if (order === "arrival") source.orderByRows();
   /** The tables so far: their keys in the answer, and the types of what is aggregated. */
   const sources: { readonly key: GroupKey; readonly type: FluxColumnType }[] = [];
   let sourceError: unknown = null;

@@ -276,12 +276,17 @@ export const map: NativeBody = (call) => {
       run.pause();
       merge.endTable();
       if (whole !== null) {
-        merge.append(whole.key, whole);
+        merge.append(whole.key, whole.inPiecesOf(table));
         continue;
       }
       const row = rowRecord(table, fn);
       const rows = new RowAppender(merge, table, keepsOrder);
+      let piece = 0;
       for (row.row = 0; row.row < table.rowCount; row.row++) {
+        if (row.row === table.pieceEnds[piece]) {
+          merge.endPieces();
+          piece++;
+        }
         if (row.row % PAUSE_ROWS === PAUSE_ROWS - 1 || run.use.isPauseDue) {
           run.pause();
           yield null;
