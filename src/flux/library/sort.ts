@@ -2,7 +2,7 @@
 
 import type { ScriptRun } from "../interpret/script-run.ts";
 import type { FluxColumn } from "../tables/column.ts";
-import { firstRows, rowOrder } from "../tables/row-order.ts";
+import { firstOfPieces, firstRows, rowOrder } from "../tables/row-order.ts";
 import { eachTable, finished, type StreamNode, type Tables } from "../tables/stream.ts";
 import type { FluxTable } from "../tables/table.ts";
 import type { NativeBody } from "./native-call.ts";
@@ -20,10 +20,10 @@ export const sort: NativeBody = (call) => {
     const isOneStep = operation.isLimited && node.readers === 1;
     // the first rows of each table as tables began
     if (isOneStep) input.orderByRows();
-    const wanted = isOneStep && operation.rowsWanted > 0 && run.pushesDown;
-    if (wanted) yield* firstTables(input, tables, { labels, isDescending, count: operation.rowsWanted }, run);
-    // the first rows alone are found in another way
-    else yield* eachTable(tables, (table) => sortedTables(operation.isLimited ? table.inOnePiece() : table, labels, isDescending));
+    const wanted = { labels, isDescending, count: operation.rowsWanted };
+    if (!isOneStep || wanted.count <= 0) yield* eachTable(tables, (table) => sortedTables(table, labels, isDescending));
+    else if (run.pushesDown) yield* firstTables(input, tables, wanted, run);
+    else yield* eachTable(tables, (table) => firstTable(table, wanted));
   };
   const operation = new SortOperation(labels, isDescending, (rows) => sortedRows(rows, labels, isDescending));
   const node: StreamNode = streamOf(call, [input], ([tables], run) => body(tables!, run), {
@@ -37,6 +37,10 @@ function* sortedTables(table: FluxTable, labels: readonly string[], isDescending
   yield yield* sortedInSteps(table, labels, isDescending);
 }
 
+function* firstTable(table: FluxTable, wanted: FirstRows): Tables {
+  yield yield* firstSorted(table, wanted);
+}
+
 /** Tables with their first rows, in order. */
 function* firstTables(input: StreamNode, tables: Tables, wanted: FirstRows, run: ScriptRun): Tables {
   let end: Tables | null = null;
@@ -46,18 +50,28 @@ function* firstTables(input: StreamNode, tables: Tables, wanted: FirstRows, run:
     if (labels.length === 1 && labels[0] === "_time") end = yield* endRowsOf(input, { count, isLatest }, run);
   }
   yield* eachTable(end === null ? tables : marked(end), function* (table): Tables {
-    const first = yield* firstInSteps(table.inOnePiece(), wanted);
-    yield yield* sortedInSteps(first, wanted.labels, wanted.isDescending, wanted.count);
+    yield yield* firstSorted(table, wanted);
   });
 }
 
-/** The first rows of a table in an order, in the order of the table, or more. */
-export function* firstInOrder(table: FluxTable, wanted: FirstRows): Tables {
-  yield yield* firstInSteps(table, wanted);
+/** If more rows are wanted, merging them with each piece would take too long. */
+const MERGED_MAX = 16_384;
+
+function* firstSorted(table: FluxTable, wanted: FirstRows): Generator<null, FluxTable, void> {
+  const { labels, isDescending, count } = wanted;
+  if (table.pieceEnds.length > 1 && count <= MERGED_MAX) {
+    return table.inOnePiece().take(yield* firstOfPieces(sortColumns(table, labels), isDescending, table.pieceEnds, count));
+  }
+  return yield* sortedInSteps(yield* firstInSteps(table.inOnePiece(), wanted), labels, isDescending, count);
 }
 
-function* firstInSteps(table: FluxTable, { labels, isDescending, count }: FirstRows): Generator<null, FluxTable, void> {
-  const rows = yield* firstRows(sortColumns(table, labels), table.rowCount, isDescending, count);
+/** The first rows of a table in an order, in the order of the table, and all that equal the last of them; or more. */
+export function* firstInOrder(table: FluxTable, wanted: FirstRows): Tables {
+  yield yield* firstInSteps(table, wanted, true);
+}
+
+function* firstInSteps(table: FluxTable, { labels, isDescending, count }: FirstRows, keepsEqual = false): Generator<null, FluxTable, void> {
+  const rows = yield* firstRows(sortColumns(table, labels), table.rowCount, isDescending, count, keepsEqual);
   return rows === null ? table : table.take(rows);
 }
 

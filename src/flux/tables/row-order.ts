@@ -67,7 +67,9 @@ export function* rowOrder(
 ): Generator<null, Uint32Array | null, void> {
   const compareCells = orderOf(columns, isDescending);
   const compare = (i: number, j: number): number => compareCells(i, j) || i - j;
-  if (pieceEnds.length <= 1 && isInOrder(compare, rowCount)) return null;
+  // pieces that touch in no equal rows stay behind each other
+  const areApart = pieceEnds.every((end) => end >= rowCount || compareCells(end - 1, end) < 0);
+  if (areApart && isInOrder(compare, rowCount)) return null;
   const rows = new Uint32Array(rowCount);
   for (let row = 0; row < rowCount; row++) rows[row] = row;
   if (pieceEnds.length > 1) {
@@ -84,6 +86,30 @@ export function* rowOrder(
 /** Ascending: a null is less than any value. */
 export function rowComparison(columns: readonly FluxColumn[]): CellOrder {
   return orderOf(columns, false);
+}
+
+/** The first `count` rows, in order, where the reference merges the first rows of each piece with those of the pieces before: which of rows
+ *  that compare as equal comes first depends on the others. */
+export function* firstOfPieces(
+  columns: readonly FluxColumn[],
+  isDescending: boolean,
+  pieceEnds: readonly number[],
+  count: number,
+): Generator<null, Uint32Array, void> {
+  const compareCells = orderOf(columns, isDescending);
+  const compare = (i: number, j: number): number => compareCells(i, j) || i - j;
+  let first = new Uint32Array(0);
+  for (const [i, end] of pieceEnds.entries()) {
+    const from = pieceEnds[i - 1] ?? 0;
+    const rows = new Uint32Array(first.length + end - from);
+    rows.set(first);
+    for (let row = from; row < end; row++) rows[first.length + row - from] = row;
+    for (const _ of sortInSteps(rows.subarray(first.length), compare)) yield null;
+    const ends = first.length === 0 ? [rows.length] : [first.length, rows.length];
+    first = mergedPieces(rows, ends, compareCells).slice(0, count);
+    yield null;
+  }
+  return first;
 }
 
 /** Of all columns, one after the other. */
@@ -115,6 +141,7 @@ export function* firstRows(
   rowCount: number,
   isDescending: boolean,
   count: number,
+  keepsEqual = false,
 ): Generator<null, Uint32Array | null, void> {
   if (count > FIRST_MAX || count * SHARE > rowCount) return null;
   // the place of NaN depends on the rows beside it
@@ -141,7 +168,9 @@ export function* firstRows(
     heap[0] = row;
     down(0);
   }
-  return heap.sort();
+  if (!keepsEqual) return heap.sort();
+  const last = heap[0]!;
+  return Uint32Array.from({ length: rowCount }, (_, row) => row).filter((row) => compare(row, last) <= 0);
 }
 
 /** Rows of sorted pieces in one order: a heap has the first row of each, which decides the order of rows that compare as equal. */

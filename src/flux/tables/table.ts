@@ -144,6 +144,10 @@ export class FluxTable {
     return new FluxTable(key, columns, this.rowCount, this.pieceEnds, this.pieceNumbers);
   }
 
+  inPieces(ends: readonly number[]): FluxTable {
+    return ends.length === 0 ? this : new FluxTable(this.key, this.columns, this.rowCount, ends);
+  }
+
   inOnePiece(): FluxTable {
     return this.pieceEnds.length === 0 ? this : new FluxTable(this.key, this.columns, this.rowCount);
   }

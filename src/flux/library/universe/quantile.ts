@@ -44,7 +44,7 @@ export const quantile: NativeBody = (call) => {
       if (column === undefined) throw missingColumn(label);
       const known = table.take(validRows(column));
       if (known.isEmpty) return nullRow(table);
-      const ordered = sorted(known, [label], false);
+      const ordered = sorted(known.inOnePiece(), [label], false);
       const at = Math.max(0, Math.ceil(q * ordered.rowCount) - 1);
       return ordered.slice(at, at + 1);
     });

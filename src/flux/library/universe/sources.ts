@@ -16,6 +16,7 @@ import type { NativeBody, NativeCall } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
 import { NumberedOperation, SortOperation } from "../plan/operations.ts";
 import { repeatedKey } from "../repeated-keys.ts";
+import { shardEnds, shardSpan } from "../shard-pieces.ts";
 import { typeText } from "./conversions.ts";
 import {
   FromNode,
@@ -136,8 +137,10 @@ function* readTables(
   const bucketId = from.bucketId(run);
   const wanted = filters.length === 0 || !run.pushesDown ? null : wantedSeries(filters);
   const tables = new SeriesTables({ startNs, stopNs });
+  const spanNs = shardSpan(run.source.bucket({ id: bucketId })?.retentionPeriodNs ?? 0n);
   for (const series of run.source.read({ bucketId, startNs: fromNs, stopNs: untilNs, ...(wanted === null ? {} : { wanted }) })) {
-    yield series === null ? null : tables.table(series);
+    if (series === null) yield null;
+    else yield tables.table(series).inPieces(shardEnds(series.timesNs, spanNs));
   }
 }
 

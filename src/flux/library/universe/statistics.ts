@@ -186,7 +186,7 @@ export const integral = operator(
         const times = table.column(timeColumn);
         if (times === undefined) throw new FluxError(`no column ${JSON.stringify(timeColumn)} exists`);
         const origin = originOf(times);
-        const points = pointsOf(times, column);
+        const points = pointsOf(times, column, table.pieceEnds);
         const bounds = mode === "linear" ? boundsOf(table, origin) : null;
         return rowsOfKey(table, FluxColumn.constant(label, "float", area(points, bounds) / unit, 1));
       });
@@ -250,7 +250,7 @@ interface Points {
 const TWO_32 = 2 ** 32;
 
 /** Of rows of one time the first. @throws FluxError: times are missing, go back, or are no integers */
-function pointsOf(times: FluxColumn, column: FluxColumn): Points {
+function pointsOf(times: FluxColumn, column: FluxColumn, pieceEnds: readonly number[] = []): Points {
   const { length } = column;
   for (let row = 0; times.valid !== null && row < length; row++) {
     if (times.isNull(row)) throw new FluxError("integral found null time in time column");
@@ -270,7 +270,13 @@ function pointsOf(times: FluxColumn, column: FluxColumn): Points {
   // as recorded: times begin in 1970; the first row is behind nothing
   let high = 0;
   let low = -1;
+  let piece = 0;
   for (let row = 0; row < length; row++) {
+    // and so is that of each piece
+    if (row === pieceEnds[piece]) {
+      [high, low] = [0, -1];
+      piece++;
+    }
     const at = 2 * (row & timesMask);
     const ownHigh = halves[at + 1]!;
     const ownLow = halves[at]! >>> 0;

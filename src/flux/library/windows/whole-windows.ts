@@ -85,7 +85,7 @@ function* preceded(first: FluxTable, input: Iterator<FluxTable | null>): Tables 
 
 /** What the steps make of one table. Null: only tables tell. */
 function* computed(table: FluxTable, placer: RowPlacer, { steps, whole }: WholeWindows): Generator<null, WindowRows | null, void> {
-  const given = windowTable(table, boundsOrAll(whole), whole);
+  const given = windowTable(table.inOnePiece(), boundsOrAll(whole), whole);
   // a time in the key is one for each window
   if (given.column("_time")?.type !== "time" || given.key.has("_time")) return null;
   if (given.key.columns.some(({ value }) => isNull(value))) return null;
