@@ -62,6 +62,10 @@ test("statements that read rows are about the policy that the request names", as
   expect(await values({ db: "d", rp: "rp2", q: "SHOW SERIES" })).toEqual(["n,t=two,u=x"]);
 });
 
+test.each(["ns", "constructor", "toString", "other"])("epoch=%s is nanoseconds, as any that is not known", async (epoch) => {
+  expect(await values({ db: "d", rp: "rp2", q: "SELECT f FROM n", epoch })).toEqual(["1,2"]);
+});
+
 test.each([
   ["SHOW MEASUREMENTS", []],
   ["SHOW TAG KEYS", "default retention policy not set for: nosuch"],

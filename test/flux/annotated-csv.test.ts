@@ -47,6 +47,9 @@ test.each(CELLS)("a cell of %s: %s", (type, cell, shown) => {
 
 const BAD_CELLS: readonly (readonly [type: string, cell: string, problem: string])[] = [
   ["boolean", "yes", 'strconv.ParseBool: parsing "yes": invalid syntax'],
+  // members of every object are neither values nor layouts
+  ["boolean", "constructor", 'strconv.ParseBool: parsing "constructor": invalid syntax'],
+  ["dateTime:constructor", "2024-03-05", 'parsing time "2024-03-05" as "constructor": cannot parse "2024-03-05" as "constructor"'],
   ["long", "9223372036854775808", 'strconv.ParseInt: parsing "9223372036854775808": value out of range'],
   ["unsignedLong", "18446744073709551616", 'strconv.ParseUint: parsing "18446744073709551616": value out of range'],
   ["unsignedLong", "+1", 'strconv.ParseUint: parsing "+1": invalid syntax'],
@@ -61,6 +64,11 @@ const BAD_CELLS: readonly (readonly [type: string, cell: string, problem: string
 test.each(BAD_CELLS)("no cell of %s: %s", (type, cell, problem) => {
   const [error] = rows(block(type, ",", "a", `,,0,${cell}\n`));
   expect(error).toBe(`error in csv.from(): ${problem}`);
+});
+
+test("members of every object are no types", () => {
+  const answer = (type: string) => rows(block(type, ",", "a", ",,0,1\n"));
+  expect(answer("constructor")).toEqual(answer("foo").map((text) => text.replaceAll("foo", "constructor")));
 });
 
 const SYNTAX = 'column "a" has invalid default value: strconv.ParseInt: parsing "d": invalid syntax';

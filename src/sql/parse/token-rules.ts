@@ -121,18 +121,18 @@ function regexOperators(tokens: readonly Token[]): Token[] {
 }
 
 /** Unsigned types by the dialect's names of signed ones. */
-const UNSIGNED: Readonly<Record<string, string>> = {
-  bigint: "ubigint",
-  int: "uinteger",
-  integer: "uinteger",
-  smallint: "usmallint",
-  tinyint: "utinyint",
-};
+const UNSIGNED: ReadonlyMap<string, string> = new Map([
+  ["bigint", "ubigint"],
+  ["int", "uinteger"],
+  ["integer", "uinteger"],
+  ["smallint", "usmallint"],
+  ["tinyint", "utinyint"],
+]);
 
 /** `BIGINT UNSIGNED` */
 function unsignedTypes(tokens: readonly Token[]): readonly Token[] {
   return tokens.flatMap((token, i) => {
-    if (isUnsigned(tokens, i)) return [{ ...token, text: UNSIGNED[token.text]! }];
+    if (isUnsigned(tokens, i)) return [{ ...token, text: UNSIGNED.get(token.text)! }];
     return isUnsigned(tokens, i - 1) ? [] : [token];
   });
 }
@@ -141,7 +141,7 @@ function unsignedTypes(tokens: readonly Token[]): readonly Token[] {
 function isUnsigned(tokens: readonly Token[], at: number): boolean {
   const token = tokens[at];
   const inCast = isWord(tokens[at - 1], "as") || isSymbol(tokens[at - 1], ":");
-  return inCast && token?.kind === "word" && UNSIGNED[token.text] !== undefined && isWord(tokens[at + 1], "unsigned");
+  return inCast && token?.kind === "word" && UNSIGNED.has(token.text) && isWord(tokens[at + 1], "unsigned");
 }
 
 function isDecimal(token: Token): boolean {

@@ -21,6 +21,9 @@ test.each([
   ["SELECT trim(LEADING 'x' FROM s)", "select trim ( leading 'x' from s )"],
   ["SELECT `a``b` FROM `Mixed Case`", 'select "a`b" from "Mixed Case"'],
   ["SELECT x FROM t LIMIT 2, 3", "select x from t limit 3 offset 2"],
+  ["SELECT CAST(1 AS BIGINT UNSIGNED)", "select cast ( 1 as ubigint )"],
+  // a member of every object is no type
+  ["SELECT CAST(1 AS constructor UNSIGNED)", "select cast ( 1 as constructor unsigned )"],
   ["SELECT 5 XOR 3", "select 5 ^ 3"],
   ["SELECT INTERVAL 90", "select interval '90'"],
   ["SELECT INTERVAL -1.5, INTERVAL 2 x", "select interval '-1.5' , interval '2' x"],

@@ -24,13 +24,17 @@ const NOTHING = new Uint8Array(0);
 /** The same at once, as recorded. */
 const NO_RESULTS = new TextEncoder().encode("{}\n");
 /** By the whole Accept header; any other one is answered as JSON. */
-const FORMS: Readonly<Record<string, V1Form>> = { "application/csv": "csv", "text/csv": "csv", "application/x-msgpack": "msgpack" };
+const FORMS: ReadonlyMap<string, V1Form> = new Map([
+  ["application/csv", "csv"],
+  ["text/csv", "csv"],
+  ["application/x-msgpack", "msgpack"],
+]);
 /** Lists that are made before they are written: a chunk has all names of a series, as recorded. */
 const IN_WHOLE_SERIES: ReadonlySet<Statement["kind"]> = new Set([
   ...(["show databases", "show retention policies", "show measurements", "show tag keys", "show tag values"] as const),
 ]);
 /** Nanoseconds; any other one is nanoseconds. */
-const EPOCHS: Readonly<Record<string, number>> = { u: 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 };
+const EPOCHS: ReadonlyMap<string, number> = new Map(Object.entries({ u: 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 }));
 
 export const v1QueryRoutes = (services: V2Services): V2Routes => {
   const reader = new BodyReader(services.options.maxRequestBytes, services.now, true);
@@ -65,9 +69,9 @@ function readQuery(request: Request, form: QueryForm): V1Query {
   const query = readV1Query(request, form, "2.x");
   const { epoch = "" } = form;
   const answer = {
-    form: FORMS[request.headers.get("accept") ?? ""] ?? "json",
+    form: FORMS.get(request.headers.get("accept") ?? "") ?? "json",
     isPretty: false,
-    epochNs: epoch === "" ? null : (EPOCHS[epoch] ?? 1),
+    epochNs: epoch === "" ? null : (EPOCHS.get(epoch) ?? 1),
   };
   return { ...query, isReadOnly: false, isAsync: false, answer: { ...query.answer, ...answer } };
 }

@@ -6,26 +6,26 @@ import { quotedText } from "../../values/text.ts";
 import { TimeLayout } from "../../values/time-layout.ts";
 import { type Time, UInt, type Value } from "../../values/value.ts";
 
-const TYPES: Readonly<Record<string, FluxColumnType>> = {
-  boolean: "bool",
-  long: "int",
-  unsignedLong: "uint",
-  double: "float",
-  string: "string",
-  dateTime: "time",
-};
+const TYPES: ReadonlyMap<string, FluxColumnType> = new Map([
+  ["boolean", "bool"],
+  ["long", "int"],
+  ["unsignedLong", "uint"],
+  ["double", "float"],
+  ["string", "string"],
+  ["dateTime", "time"],
+]);
 
 const RFC3339 = "2006-01-02T15:04:05Z07:00";
 const RFC3339_NANO = "2006-01-02T15:04:05.999999999Z07:00";
-const LAYOUTS: Readonly<Record<string, string>> = { RFC3339, RFC3339Nano: RFC3339_NANO };
+const LAYOUTS: ReadonlyMap<string, string> = new Map(Object.entries({ RFC3339, RFC3339Nano: RFC3339_NANO }));
 
 /** Times as nearly all texts have them: both layouts read these the same. */
 const PLAIN_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(?:\.\d+)?Z$/;
 
-const BOOLEANS: Readonly<Record<string, boolean>> = {
-  ...{ "1": true, t: true, T: true, TRUE: true, true: true, True: true },
-  ...{ "0": false, f: false, F: false, FALSE: false, false: false, False: false },
-};
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ...["1", "t", "T", "TRUE", "true", "True"].map((text) => [text, true] as const),
+  ...["0", "f", "F", "FALSE", "false", "False"].map((text) => [text, false] as const),
+]);
 
 /** A cell that is no value of its type. */
 export class CellProblem {
@@ -43,16 +43,16 @@ export interface CellType {
 export function cellType(datatype: string): CellType | null {
   const colon = datatype.indexOf(":");
   const [name, layout] = colon < 0 ? [datatype, ""] : [datatype.slice(0, colon), datatype.slice(colon + 1)];
-  const type = TYPES[name];
+  const type = TYPES.get(name);
   if (type === undefined) return null;
-  return { type, layout: type === "time" ? new TimeLayout(LAYOUTS[layout] ?? layout) : null };
+  return { type, layout: type === "time" ? new TimeLayout(LAYOUTS.get(layout) ?? layout) : null };
 }
 
 /** @param text not empty */
 export function parseCell({ type, layout }: CellType, text: string): Value | CellProblem {
   switch (type) {
     case "bool":
-      return BOOLEANS[text] ?? syntaxProblem("ParseBool", text);
+      return BOOLEANS.get(text) ?? syntaxProblem("ParseBool", text);
     case "int":
       return integer(text);
     case "uint":
