@@ -33,6 +33,10 @@ export class Marks {
 
   of(expression: Expression): ColumnKind {
     if (expression.kind === "ref") return this.keepsRows || this.isGroupedTag(expression) ? this.column(expression) : null;
+    if (expression.kind === "binary") {
+      const kept = keptOperand(expression);
+      return kept?.kind === "ref" ? this.of(kept) : null;
+    }
     if (expression.kind !== "call") return null;
     if (expression.name !== "distinct" && !(this.keepsRows && choosesRows(expression.name))) return null;
     const [first] = expression.args;
@@ -47,6 +51,19 @@ export class Marks {
   private column({ name }: Expression & { kind: "ref" }): ColumnKind {
     return this.source?.markOf(name) ?? null;
   }
+}
+
+/** The operand that is the result as it is: of `x * 1`, `x / 1`, `x | 0` and `x | false`. */
+function keptOperand({ operator, left, right }: Expression & { kind: "binary" }): Expression | null {
+  const neutral = operator === "*" || operator === "/" ? 1 : operator === "|" ? 0 : null;
+  if (neutral === null) return null;
+  if (isConstant(right, neutral)) return left;
+  return operator !== "/" && isConstant(left, neutral) ? right : null;
+}
+
+function isConstant(expression: Expression, value: number): boolean {
+  if (expression.kind === "boolean") return !expression.value && value === 0;
+  return (expression.kind === "number" || expression.kind === "integer") && Number(expression.value) === value;
 }
 
 function choosesRows(name: string): boolean {
