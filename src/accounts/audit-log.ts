@@ -1,7 +1,8 @@
 // Stores the audit log in a table of the server's own (ingest/definitions/server-tables.ts), and copies it to the server's log.
-import { MonotonicClock } from "../ingest/clock.ts";
+
 import { AUDIT_SYSTEM_TABLE, makeAuditTable } from "../ingest/definitions/server-tables.ts";
 import { assert } from "../model/assert.ts";
+import { MonotonicClock } from "../model/time/monotonic-clock.ts";
 import { Precision } from "../model/time/precision.ts";
 import type { WriteService } from "../model/write.ts";
 import type { Audit, AuditEvent } from "./audit.ts";

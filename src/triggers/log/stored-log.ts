@@ -1,8 +1,9 @@
 // Stores log lines of triggers in an internal table (ingest/definitions/server-tables.ts), and copies them to the server's log. Lines over
 // a trigger's budget are dropped and counted, and the count is logged.
-import { MonotonicClock } from "../../ingest/clock.ts";
+
 import { makeLogTable } from "../../ingest/definitions/server-tables.ts";
 import { assert } from "../../model/assert.ts";
+import { MonotonicClock } from "../../model/time/monotonic-clock.ts";
 import { Precision } from "../../model/time/precision.ts";
 import type { WriteService } from "../../model/write.ts";
 import type { Catalog } from "../../storage/catalog/catalog.ts";
