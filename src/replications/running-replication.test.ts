@@ -32,6 +32,7 @@ class World {
   readonly waits: { readonly ms: number; run: () => void }[] = [];
   nowMs = 1_000_000;
   answer: Answer = () => new Response(null, { status: 204 });
+  disk = disk;
   private readonly server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -69,7 +70,7 @@ class World {
     const connection = { id: "r", orgID: "o", name: "", description: null, remoteURL: this.server.url.href, remoteOrgID: null };
     const running = new RunningReplication(
       {
-        ...{ reader: 1, folder: this.folder, disk, feed: this.feed, counts: this.counts },
+        ...{ reader: 1, folder: this.folder, disk: this.disk, feed: this.feed, counts: this.counts },
         clock: {
           nowMs: () => this.nowMs,
           after: (ms, run) => {
@@ -136,6 +137,38 @@ test("frames are sent in order, and leave nothing but a position", async () => {
   await until(() => world.got.length === 3 && world.files().length === 0);
   expect(world.got).toEqual(["a v=1 1\n", "a v=2 1\n", "a v=3 1\n"]);
   expect((await openQueue(disk, world.folder))!.position).toBe(2);
+});
+
+/** Calls `onSaving` before a position is in its place, and lets calls that are under way go on. */
+class WatchedDisk extends NodeDisk {
+  onSaving = () => {};
+
+  override async rename(from: string, to: string): Promise<void> {
+    if (to.endsWith("/position")) {
+      this.onSaving();
+      for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+    }
+    return super.rename(from, to);
+  }
+}
+
+test("a cut of the log while the queue becomes empty saves a position after the other", async () => {
+  const world = new World();
+  const watched = new WatchedDisk();
+  world.disk = watched;
+  world.frames.push("a v=1 1\n");
+  const running = await world.run();
+  const saves: Promise<number>[] = [];
+  watched.onSaving = () => {
+    if (saves.length > 0) return;
+    // frames without rows of the bucket
+    running.skip(9);
+    for (let i = 0; i < 3; i++) saves.push(running.save());
+  };
+  await until(() => saves.length > 0 && world.files().length === 0);
+  expect(await Promise.all(saves)).toEqual([9, 9, 9]);
+  expect((await openQueue(disk, world.folder))!.position).toBe(9);
+  expect([world.got, world.warnings]).toEqual([["a v=1 1\n"], []]);
 });
 
 test("a remote that does not answer has the code 0", async () => {

@@ -43,6 +43,7 @@ export class RunningReplication {
   /** Frames up to here are in the queue, or behind it. */
   position: number;
   private savedPosition: number;
+  private saving: Promise<void> = Promise.resolve();
   private readonly entries: QueueEntry[];
   private bytes: number;
   private isWoken = false;
@@ -107,8 +108,7 @@ export class RunningReplication {
   async save(): Promise<number> {
     const { position } = this;
     if (position > this.savedPosition && !this.ending.signal.aborted) {
-      await this.track(savePosition(this.parts.disk, this.parts.folder, position));
-      this.savedPosition = position;
+      await this.track(this.savePosition(position));
     }
     return this.savedPosition;
   }
@@ -251,12 +251,20 @@ export class RunningReplication {
   /** The position is kept elsewhere when no file has it any more. */
   private async remove(head: QueueEntry): Promise<void> {
     const { disk, folder } = this.parts;
-    if (this.entries.length === 1 && this.savedPosition < head.through) {
-      await savePosition(disk, folder, head.through);
-      this.savedPosition = Math.max(this.savedPosition, head.through);
-    }
+    if (this.entries.length === 1) await this.savePosition(head.through);
     await disk.unlink(`${folder}/${head.name}`);
     this.entries.shift();
     this.bytes -= head.bytes;
+  }
+
+  /** One after another, as all write the same file, and never an earlier position after a later one. @throws TsdbError io */
+  private savePosition(position: number): Promise<void> {
+    const saved = this.saving.then(async () => {
+      if (position <= this.savedPosition) return;
+      await savePosition(this.parts.disk, this.parts.folder, position);
+      this.savedPosition = position;
+    });
+    this.saving = saved.catch(() => {});
+    return saved;
   }
 }
