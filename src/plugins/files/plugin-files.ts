@@ -1,5 +1,5 @@
 // The plugin directory: finds plugins for triggers, and stores the files that administrators send.
-import { existsSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { TsdbError } from "../../model/errors.ts";
@@ -170,13 +170,24 @@ function besides(path: string, what: string): string {
   return join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}.${what}`);
 }
 
-/** Completes or rolls back the replacement of a folder that a crash interrupted. */
+/** Completes or rolls back the replacements of folders that a crash interrupted, in all folders that clients can name. */
 function finishReplacements(folder: string): void {
-  for (const left of readdirSync(folder)) {
-    const [, name, what] = /^\.(.+)\.[0-9a-f-]{36}\.(new|old)$/.exec(left) ?? [];
-    if (name === undefined) continue;
-    if (what === "old" && !existsSync(join(folder, name))) renameSync(join(folder, left), join(folder, name));
-    else rmSync(join(folder, left), { recursive: true, force: true });
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    const [, name, what] = /^\.(.+)\.[0-9a-f-]{36}\.(new|old)$/.exec(entry.name) ?? [];
+    if (name === undefined) {
+      if (entry.isDirectory() && !entry.name.startsWith(".") && isReadable(path)) finishReplacements(path);
+    } else if (what === "old" && !existsSync(join(folder, name))) renameSync(path, join(folder, name));
+    else rmSync(path, { recursive: true, force: true });
+  }
+}
+
+function isReadable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.R_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -1,0 +1,46 @@
+// What a start makes of replacements that a crash interrupted.
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { PluginFiles } from "./plugin-files.ts";
+
+const ID = "0b0e7a9c-1d2f-4a5b-8c6d-7e8f9a0b1c2d";
+
+test("interrupted replacements are rolled back or completed, in nested folders too", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tsdb-plugins-"));
+  const outside = mkdtempSync(join(tmpdir(), "tsdb-outside-"));
+  const put = (path: string, text: string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  };
+  try {
+    for (const above of ["", "team/", "team/of/"]) {
+      // between the two renames
+      put(`${above}.between.${ID}.old/__init__.py`, "old");
+      put(`${above}.between.${ID}.new/__init__.py`, "new");
+      // after both
+      put(`${above}after/__init__.py`, "new");
+      put(`${above}.after.${ID}.old/__init__.py`, "old");
+      // a single file, before its rename
+      put(`${above}one.py`, "old");
+      put(`${above}.one.py.${ID}.new`, "new");
+    }
+    put(`.venv/.x.${ID}.new`, "not a client's");
+    writeFileSync(join(outside, `.x.${ID}.new`), "not below the folder");
+    symlinkSync(outside, join(folder, "link"));
+    new PluginFiles(folder, { repository: undefined as never, check: undefined as never });
+    for (const above of ["", "team/", "team/of/"]) {
+      const textOf = (path: string) => readFileSync(join(folder, above, path), "utf8");
+      expect([textOf("between/__init__.py"), textOf("after/__init__.py"), textOf("one.py")]).toEqual(["old", "new", "old"]);
+    }
+    const shown = (path: string) => readdirSync(join(folder, path)).sort();
+    expect(shown("")).toEqual([".venv", "after", "between", "link", "one.py", "team"]);
+    expect(shown("team")).toEqual(["after", "between", "of", "one.py"]);
+    expect(shown("team/of")).toEqual(["after", "between", "one.py"]);
+    expect([existsSync(join(folder, `.venv/.x.${ID}.new`)), existsSync(join(outside, `.x.${ID}.new`))]).toEqual([true, true]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    rmSync(outside, { recursive: true, force: true });
+  }
+});
