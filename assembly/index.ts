@@ -129,6 +129,14 @@ export {
   spansMostInteger,
 } from "./scan/reduce-extremes";
 export { rowsSumInteger, rowsSumUnsigned, spansSumInteger, spansSumNarrow, spansSumUnsigned } from "./scan/reduce-integers";
+export {
+  rowsSquaresFloat,
+  rowsSquaresInteger,
+  rowsSquaresUnsigned,
+  spansSquaresFloat,
+  spansSquaresInteger,
+  spansSquaresUnsigned,
+} from "./scan/reduce-squares";
 export { rowsCount, rowsCountTrue, rowsSumFloat, spansCount, spansCountTrue, spansSumFloat } from "./scan/reduce-sum";
 export {
   newestByRun,

@@ -13,13 +13,16 @@ export type CellRows =
   | { readonly kind: "spans"; readonly ptr: number; readonly count: number }
   | { readonly kind: "rows"; readonly cellsPtr: number; readonly rowsPtr: number; readonly first: number; readonly count: number };
 
-/** One accumulated state per cell. `trues`: number of true booleans; `first`, `last`: a value and its time; `firstTime`, `lastTime`: the
+/** One accumulated state per cell. `trues`: number of true booleans; `squares`: squared deviations, beside the number and the mean of the
+ *  values; `first`, `last`: a value and its time; `firstTime`, `lastTime`: the
  *  time alone; `leastTime`, `mostTime`: the time of `least`, `most`. */
-export type Fact = "sum" | "least" | "most" | "leastTime" | "mostTime" | "trues" | "first" | "last" | "firstTime" | "lastTime";
+export type Fact = "sum" | "squares" | "least" | "most" | "leastTime" | "mostTime" | "trues" | "first" | "last" | "firstTime" | "lastTime";
 
 const NAN_BITS = 0x7ff8000000000000n;
 const MINUS_INFINITY_BITS = 0xfff0000000000000n;
 const HIGHEST_BIT = 2n ** 63n;
+/** Number and mean of values, two floats. */
+const MOMENT_BYTES = 16;
 
 /** Addresses of a column's values and validity bitmap, and of the cell array to update. */
 interface Place {
@@ -44,7 +47,8 @@ export class ColumnFacts {
   /** Present values per cell; null while no row had a NULL: then the row counts apply. */
   counts: CellArray | null = null;
   private readonly arrays = new Map<Fact, CellArray>();
-  private readonly times = new Map<Fact, CellArray>();
+  /** Of `first` and `last` the times, of `squares` number and mean. */
+  private readonly beside = new Map<Fact, CellArray>();
   /** The run that `of` was last asked for, and its answer. */
   private lastRun: PartialRun | undefined;
   private lastColumn: ColumnRun | undefined;
@@ -64,8 +68,11 @@ export class ColumnFacts {
   need(fact: Fact): void {
     if (this.arrays.has(fact)) return;
     if (fact === "first" || fact === "last") {
-      this.times.set(fact, this.addInt64(fact === "first" ? I64_MAX : I64_MIN));
+      this.beside.set(fact, this.addInt64(fact === "first" ? I64_MAX : I64_MIN));
       this.arrays.set(fact, this.addOf(VALUE_BYTES[this.column.type]));
+    } else if (fact === "squares") {
+      this.beside.set(fact, this.addOf(MOMENT_BYTES));
+      this.arrays.set(fact, this.addInt64(0n));
     } else if (fact === "firstTime") this.arrays.set(fact, this.addInt64(I64_MAX));
     else if (fact === "lastTime") this.arrays.set(fact, this.addInt64(I64_MIN));
     else if (fact === "leastTime" || fact === "mostTime") {
@@ -116,7 +123,8 @@ export class ColumnFacts {
       if (time !== undefined && this.arrays.has(time)) continue;
       if (fact === "leastTime" || fact === "mostTime") {
         this.addExtreme(fact, inTime, { ...at, targetPtr: this.array(extremeOf(fact)).ptr, timePtr, timesPtr: ptr });
-      } else if (isOfEnds(fact)) this.addOfTime(fact, inTime, { ...at, timePtr, timesPtr: this.times.get(fact)?.ptr ?? ptr });
+      } else if (isOfEnds(fact)) this.addOfTime(fact, inTime, { ...at, timePtr, timesPtr: this.beside.get(fact)?.ptr ?? ptr });
+      else if (fact === "squares") this.addSquares(rows, at, this.beside.get(fact)!.ptr);
       else fine &&= this.addValues(fact, rows, at);
     }
     return fine;
@@ -165,6 +173,19 @@ export class ColumnFacts {
     const { cellsPtr, rowsPtr, first, count } = rows;
     if (this.isFloat) call.rowsExtremeFloat(cellsPtr, rowsPtr, first, count, dataPtr, validityPtr, most, timePtr, timesPtr, targetPtr);
     else call.rowsExtremeInteger(cellsPtr, rowsPtr, first, count, dataPtr, validityPtr, flip, most, timePtr, timesPtr, targetPtr);
+  }
+
+  private addSquares(rows: CellRows, { dataPtr, validityPtr, targetPtr }: Place, momentsPtr: number): void {
+    const { call } = this.kernel;
+    const { type } = this.column;
+    const isInteger = type === ColumnType.integer;
+    if (rows.kind === "spans") {
+      const reduce = this.isFloat ? call.spansSquaresFloat : isInteger ? call.spansSquaresInteger : call.spansSquaresUnsigned;
+      reduce(rows.ptr, rows.count, dataPtr, validityPtr, momentsPtr, targetPtr);
+    } else {
+      const reduce = this.isFloat ? call.rowsSquaresFloat : isInteger ? call.rowsSquaresInteger : call.rowsSquaresUnsigned;
+      reduce(rows.cellsPtr, rows.rowsPtr, rows.first, rows.count, dataPtr, validityPtr, momentsPtr, targetPtr);
+    }
   }
 
   private addNarrow(

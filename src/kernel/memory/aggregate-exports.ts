@@ -4,6 +4,11 @@
 type SpanReducer = (spans: number, count: number, data: number, validity: number, target: number) => number;
 type RowReducer = (cells: number, rows: number, first: number, count: number, data: number, validity: number, target: number) => number;
 
+/** Two targets: number and mean of the values, and their squared deviations. */
+type Squares = [data: number, validity: number, moments: number, squares: number];
+type SpanSquares = (spans: number, count: number, ...column: Squares) => void;
+type RowSquares = (cells: number, rows: number, first: number, count: number, ...column: Squares) => void;
+
 /** Values with their times. `what`: the bytes of a value, or 1 for the greatest and 0 for the least one. */
 type TimedValues = [data: number, validity: number, what: number, rowTimes: number, times: number, values: number];
 type TimedSpanReducer = (spans: number, count: number, ...column: TimedValues) => void;
@@ -77,6 +82,9 @@ export interface AggregateExports {
   spansSumInteger: SpanReducer;
   spansSumUnsigned: SpanReducer;
   spansSumNarrow(spans: number, count: number, data: number, width: number, base: bigint, unsigned: number, target: number): number;
+  spansSquaresFloat: SpanSquares;
+  spansSquaresInteger: SpanSquares;
+  spansSquaresUnsigned: SpanSquares;
   spansLeastFloat: SpanReducer;
   spansMostFloat: SpanReducer;
   spansLeastInteger(spans: number, count: number, data: number, validity: number, target: number, flip: bigint): void;
@@ -99,6 +107,9 @@ export interface AggregateExports {
   rowsSumFloat: RowReducer;
   rowsSumInteger: RowReducer;
   rowsSumUnsigned: RowReducer;
+  rowsSquaresFloat: RowSquares;
+  rowsSquaresInteger: RowSquares;
+  rowsSquaresUnsigned: RowSquares;
   rowsLeastFloat: RowReducer;
   rowsMostFloat: RowReducer;
   rowsLeastInteger(

@@ -3,13 +3,15 @@ import { type ColumnDef, ColumnType } from "../rows/column.ts";
 import type { MergedGroups } from "./merged-groups.ts";
 import type { FieldPredicate, SeriesTest, TagPredicate, TimeRange } from "./scan.ts";
 
-/** count: rows, or present values of a column. sum: of floats, or of integers within 64 bits. mean: sum / count as a float. min, max: by
+/** count: rows, or present values of a column. sum: of floats, or of integers within 64 bits. mean: sum / count as a float.
+ *  squares: the sum of squared deviations from the mean, of numbers as floats. min, max: by
  *  value; minTime, maxTime: the least time of a row with that value, of numbers. first, last: the present value of the least or greatest
  *  time (any one if several rows have that time); firstTime, lastTime: its time. */
 export type AggregateFunction =
   | "count"
   | "sum"
   | "mean"
+  | "squares"
   | "min"
   | "max"
   | "minTime"
@@ -96,6 +98,7 @@ export function aggregateType(aggregate: Aggregate): ColumnType | null {
     case "sum":
       return isNumber ? type : null;
     case "mean":
+    case "squares":
       return isNumber ? ColumnType.float : null;
     case "min":
     case "max":

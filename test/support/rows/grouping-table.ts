@@ -5,6 +5,7 @@ import type { FieldPredicate, ScanRequest, TimeRange } from "../../../src/model/
 import type { ScanCursor } from "../../../src/model/query/scan-table.ts";
 import { ColumnType } from "../../../src/model/rows/column.ts";
 import { type FakeRow, FakeTable } from "./fake-table.ts";
+import { squaredDeviations } from "./naive-aggregate.ts";
 import { Arena, type TestValue, writeColumn } from "./rows.ts";
 
 /** Rows per chunk: few, so that most answers have several chunks. */
@@ -166,6 +167,8 @@ function compute({ fn, column }: Aggregate, rows: readonly FakeRow[]): TestValue
       const fits = column.type === ColumnType.integer ? BigInt.asIntN(64, sum) === sum : BigInt.asUintN(64, sum) === sum;
       return fits ? sum : "overflow";
     }
+    case "squares":
+      return squaredDeviations(values.map(Number));
     case "min":
       return values.reduce((a, b) => (compareValues(a, b) <= 0 ? a : b));
     case "max":

@@ -108,6 +108,8 @@ function valuesOf(aggregate: Aggregate, rows: readonly TestRow[]): GroupValue[] 
       return [sum];
     case "mean":
       return [Number(sum) / found.length];
+    case "squares":
+      return [squaredDeviations(found.map(({ value }) => Number(value)))];
     case "min":
       return [byValue[0]!];
     case "max":
@@ -128,6 +130,14 @@ function valuesOf(aggregate: Aggregate, rows: readonly TestRow[]): GroupValue[] 
   }
 }
 
+/** From their mean; NaN where they are not finite, or leave the floats. */
+export function squaredDeviations(values: readonly number[]): number {
+  const [first] = values;
+  const mean = first! + values.reduce((sum, value) => sum + (value - first!), 0) / values.length;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return Number.isFinite(squares) ? squares : Number.NaN;
+}
+
 /** Checks the groups found (bin if there are bins, tags, aggregates) against the naive ones. Sums of floats may differ in the last bits. */
 export function expectGroups(
   found: readonly (readonly GroupValue[])[],
@@ -145,12 +155,16 @@ export function expectGroups(
       const isWithin = fn === "quantile" && value !== null && allowed[0] !== null;
       const fine = isWithin
         ? Number.isNaN(allowed[0]) || (Number(value) >= Number(allowed[0]) && Number(value) <= Number(allowed.at(-1)))
-        : allowed.some((one) => isSame(value, one) || ((fn === "sum" || fn === "mean") && isClose(value, one)));
+        : allowed.some((one) => isSame(fn === "squares" ? finite(value) : value, one) || (SUMS.includes(fn) && isClose(value, one)));
       if (!fine) throw new Error(`${fn} of ${column?.name} in ${keys[i]} is ${value}, not ${allowed.join(" or ")}`);
     });
   });
 }
 
+const SUMS: readonly Aggregate["fn"][] = ["sum", "mean", "squares"];
+
+/** A square of a large value is infinite, or none. */
+const finite = (value: GroupValue) => (typeof value === "number" && !Number.isFinite(value) ? Number.NaN : value);
 const isSame = (a: GroupValue, b: GroupValue) => a === b || (Number.isNaN(a) && Number.isNaN(b));
 
 function isClose(a: GroupValue, b: GroupValue): boolean {

@@ -7,6 +7,7 @@ const FUNCTIONS: readonly AggregateFunction[] = [
   "count",
   "sum",
   "mean",
+  "squares",
   "min",
   "max",
   "minTime",
