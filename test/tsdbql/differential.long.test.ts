@@ -8,7 +8,15 @@ import { join } from "node:path";
 import { isAskedIn, ROW_STATES, type RowStep } from "../support/rows/row-states.ts";
 import { ServedRows } from "../support/rows/served-rows.ts";
 import type { TestServer } from "../support/servers/server.ts";
-import { answerOf, createDatabases, isSameAnswer, STATEMENTS, WRITTEN_STATEMENTS, withRoundedFloats } from "./differential.ts";
+import {
+  answerOf,
+  createDatabases,
+  isSameAnswer,
+  isSameAnswerTo,
+  STATEMENTS,
+  WRITTEN_STATEMENTS,
+  withRoundedFloats,
+} from "./differential.ts";
 import { CHANGES } from "./differential-changes.ts";
 import { DATA } from "./differential-data.ts";
 import { INTENDED, OPEN, OPEN_FILE } from "./differential-open.ts";
@@ -35,7 +43,7 @@ async function answersOf(server: TestServer, statements: readonly string[], atOn
 function wrongAnswers(
   numbers: readonly number[],
   answers: readonly string[],
-  isSame: (found: string, expected: string) => boolean,
+  isSame: (statement: string, found: string, expected: string) => boolean,
 ): Map<string, string> {
   const ask = process.env["ASK"];
   const wrong = new Map<string, string>();
@@ -43,7 +51,7 @@ function wrongAnswers(
     const [statement, expected] = GOLDENS[numbers[i]!]!;
     const both = `${statement}\n  1.6.7 ${expected}\n  ours  ${found}`;
     if (ask !== undefined && statement.includes(ask)) console.log(both);
-    if (!INTENDED.has(statement) && !isSame(found, expected)) wrong.set(statement, both);
+    if (!INTENDED.has(statement) && !isSame(statement, found, expected)) wrong.set(statement, both);
   }
   return wrong;
 }
@@ -59,7 +67,7 @@ const LAST = ROW_STATES.at(-1)!;
 const UPDATES_OPEN = process.env["UPDATE_OPEN"] === "1";
 /** Its answers are the peer's to the last digit. */
 const EXACT = ROW_STATES[0];
-const isAboutSame = (found: string, expected: string) => isSameAnswer(withRoundedFloats(found), withRoundedFloats(expected));
+const isAboutSame = (_: string, found: string, expected: string) => isSameAnswer(withRoundedFloats(found), withRoundedFloats(expected));
 /** By statement: what the first state answered. */
 const first = new Map<number, string>();
 
@@ -74,7 +82,7 @@ test.each(ROW_STATES)(
         asked.map((number) => STATEMENTS[number]!),
         8,
       );
-      const wrong = wrongAnswers(asked, answers, state === EXACT ? isSameAnswer : isAboutSame);
+      const wrong = wrongAnswers(asked, answers, state === EXACT ? isSameAnswerTo : isAboutSame);
       expect(openOf(wrong)).toEqual([]);
       for (const [i, number] of asked.entries()) {
         const rounded = withRoundedFloats(answers[i]!);
@@ -82,7 +90,7 @@ test.each(ROW_STATES)(
         expect([STATEMENTS[number], rounded]).toEqual([STATEMENTS[number], first.get(number)!]);
       }
       if (state !== LAST) return;
-      for (const [statement, both] of wrongAnswers(CHANGING, await answersOf(server, CHANGES), isSameAnswer)) wrong.set(statement, both);
+      for (const [statement, both] of wrongAnswers(CHANGING, await answersOf(server, CHANGES), isSameAnswerTo)) wrong.set(statement, both);
       if (UPDATES_OPEN) {
         const open = [...OPEN].filter((statement) => wrong.has(statement));
         writeFileSync(OPEN_FILE, `${JSON.stringify(open, null, 1)}\n`);

@@ -183,6 +183,11 @@ describe(`${ROWS.length} rows (seed ${SEED})`, () => {
     [AGGREGATES, "GROUP BY time(1ms, 7u) fill(none)"],
     [AGGREGATES, "GROUP BY time(100ms), host fill(none) ORDER BY time DESC LIMIT 3 OFFSET 1"],
     [AGGREGATES, "GROUP BY time(1s), nothing fill(linear)"],
+    ["stddev(v), stddev(i), spread(i)", ""],
+    ["stddev(v), stddev(i)", "GROUP BY host"],
+    // windows of one value too
+    ["stddev(v), mean(i), stddev(i)", "GROUP BY time(7u), host fill(none) ORDER BY time DESC LIMIT 500"],
+    ["stddev(v)", "GROUP BY time(10ms) fill(0)"],
     ["first(i)", "GROUP BY time(10ms) fill(previous) LIMIT 50"],
     ["derivative(mean(i)), cumulative_sum(count(v))", "GROUP BY time(50ms), host fill(0)"],
     ["last(i), last(v)", "GROUP BY host"],

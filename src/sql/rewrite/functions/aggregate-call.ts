@@ -3,8 +3,7 @@ import { type AggregateFunction, aggregateType } from "../../../model/query/aggr
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import { RENAMED_FUNCTIONS } from "../../bind/dialect.ts";
 import { isAggregate } from "../../bind/functions.ts";
-import type { Expression, FunctionCall } from "../../parse/tree.ts";
-import { call } from "../../parse/tree.ts";
+import { call, castTo, type Expression, type FunctionCall, integerConstant, operator } from "../../parse/tree.ts";
 import { isNotNull, whenThen } from "../rule.ts";
 import { someNode } from "../walk.ts";
 import type { CallParts } from "./call-parts.ts";
@@ -61,12 +60,38 @@ export function storageAggregate(node: FunctionCall, parts: CallParts): Expressi
   if (orders.length === 1 && children.length === 1) return orderedAggregate(node, parts);
   if (orders.length > 0) return null;
   if (name === "count_star" || name === "count") return count(node, parts);
+  const deviation = DEVIATIONS[RENAMED_FUNCTIONS[name] ?? name];
+  if (deviation !== undefined) return children.length === 1 ? deviationOf(parts.column(first!), deviation, parts) : null;
   const fn = SIMPLE[name];
   if (fn !== undefined) return children.length === 1 ? of(fn, parts.column(first!), parts) : null;
   if (children.length !== 2 || parts.column(second!)?.type !== ColumnType.time) return null;
   const byTime = BY_TIME[name];
   if (byTime !== undefined) return of(byTime, parts.column(first!), parts);
   return isSelector(name) ? selector(name, parts.column(first!), parts) : null;
+}
+
+interface Deviation {
+  /** Squares are divided by the number of values less one. */
+  readonly isOfSample: boolean;
+  readonly isRoot: boolean;
+}
+
+const DEVIATIONS: Readonly<Record<string, Deviation>> = {
+  stddev: { isOfSample: true, isRoot: true },
+  stddev_samp: { isOfSample: true, isRoot: true },
+  stddev_pop: { isOfSample: false, isRoot: true },
+  var_samp: { isOfSample: true, isRoot: false },
+  var_pop: { isOfSample: false, isRoot: false },
+};
+
+/** NULL of too few values; NaN where squares leave the range of floats. */
+function deviationOf(column: ColumnDef | null, { isOfSample, isRoot }: Deviation, parts: CallParts): Expression | null {
+  const squares = of("squares", column, parts);
+  if (squares === null) return null;
+  const count = parts.value({ fn: "count", column });
+  const divisor = isOfSample ? call("nullif", [operator("-", count, integerConstant(1)), integerConstant(0)]) : count;
+  const variance = call("__finite", [operator("/", squares, castTo(divisor, "DOUBLE"))]);
+  return isRoot ? call("sqrt", [variance]) : variance;
 }
 
 function of(fn: AggregateFunction, column: ColumnDef | null, parts: CallParts): Expression | null {

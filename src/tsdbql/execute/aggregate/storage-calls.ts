@@ -95,6 +95,7 @@ const PARTS: Readonly<Record<string, readonly AggregateFunction[]>> = {
   min: ["min"],
   max: ["max"],
   spread: ["min", "max"],
+  stddev: ["squares", "count"],
   first: ["first", "firstTime"],
   last: ["last", "lastTime"],
 };
@@ -120,6 +121,7 @@ function planKernel(table: MeasurementTable, request: CallRequest): KernelPlan |
     const isField = column !== undefined && column.type !== ColumnType.tag && column.type !== ColumnType.time;
     if (!isField || table.schema.fields.get(column.name) !== call.of.kind) return null;
     if (call.name === "spread" && column.type === ColumnType.boolean) return null;
+    if (call.name === "stddev" && isFine) return null;
     // means cannot be combined
     const wanted = isFine && call.name === "mean" ? (["sum", "count"] as const) : functions;
     const parts = wanted.map((fn) => place(aggregates, { fn, column }));
@@ -195,7 +197,7 @@ interface Stretch {
 
 /** True if the scan's first column is the call's result: null in windows without one. */
 function* isResult({ name }: PlannedCall, cells: readonly Cells[]): Steps<boolean> {
-  if (name === "spread") return false;
+  if (name === "spread" || name === "stddev") return false;
   if (name !== "count") return true;
   const words = wordsOf(cells[0]!.values as BigInt64Array);
   for (let i = 0; i < words.length; i += 2) {
@@ -265,6 +267,7 @@ const COMBINE: Readonly<Record<string, (cells: readonly Cells[]) => Combined>> =
   min: ([min]) => ({ value: (from, to) => extremeOf(min!, from, to, -1) }),
   max: ([max]) => ({ value: (from, to) => extremeOf(max!, from, to, 1) }),
   spread: ([min, max]) => ({ value: (from, to) => difference(extremeOf(max!, from, to, 1), extremeOf(min!, from, to, -1)) }),
+  stddev: ([squares, count]) => ({ value: (row) => deviationOf(presentAt(squares!, row), presentAt(count!, row)) }),
   first: ([value, time]) => chosen(value!, time!, -1),
   last: ([value, time]) => chosen(value!, time!, 1),
 };
@@ -299,6 +302,11 @@ function meanOf([sum, count]: readonly Cells[], from: number, to: number): Value
   if (count === undefined) return presentAt(sum!, from);
   const total = sumOf(sum!, from, to);
   return total === null ? null : Number(total) / Number(sumOf(count, from, to));
+}
+
+/** Of a sample; NaN of one value. */
+function deviationOf(squares: Value | null, count: Value | null): Value | null {
+  return squares === null ? null : count === 1n ? Number.NaN : Math.sqrt(Number(squares) / (Number(count) - 1));
 }
 
 function extremeOf(cells: Cells, from: number, to: number, sign: 1 | -1): Value | null {
