@@ -34,10 +34,7 @@ export class GuessLimits {
   private readonly counts = new Map<string, Count>();
   private readonly known = new Map<string, string[]>();
 
-  constructor(
-    /** Milliseconds of a clock that never goes back: the wall clock may, and waits would be as long as its step. */
-    private readonly nowMs: () => number = () => performance.now(),
-  ) {}
+  constructor(private readonly nowMs: () => number) {}
 
   /** @param name null: no user is guessed, as with codes of an identity provider @throws TsdbError too_many_requests with the seconds */
   begin(name: string | null, address: string): Attempt {

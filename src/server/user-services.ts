@@ -53,7 +53,7 @@ export class UserServices {
     this.users = new UserAccounts({ catalog, passwords, nowMs, audit });
     this.signIns = new SignIns({
       ...{ catalog, passwords, nowMs, audit, provider: this.provider },
-      ...{ withPasswords: options.withPasswords, ttlMs: options.ttlMs, limits: new GuessLimits() },
+      ...{ withPasswords: options.withPasswords, ttlMs: options.ttlMs, limits: new GuessLimits(nowMs) },
       tokens: new SignedTokens({
         ...{ keyId: options.keyId, issuer: options.issuer, audience: catalog.clusterUuid, nowMs },
         privateKey: options.signingKey ?? keyBeside(config, keyPath),

@@ -101,6 +101,9 @@ async function readsWholeRows(ask: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
+/** The last digits of deviations depend on the parts that they are computed of. */
+const withRoundedFloats = (text: string) => text.replace(/\d+\.\d{10,}/g, (number) => Number(number).toPrecision(12));
+
 const SCRIPTS = [...LEFT, ...LISTED, ...NOT_LEFT, ...NOT_LISTED, ...ROWS, ...NOT_ROWS, ...FIRST, ...ENDS];
 
 test.each(ROW_STATES)(
@@ -111,7 +114,8 @@ test.each(ROW_STATES)(
     for (const [i, script] of SCRIPTS.entries()) {
       if (!isAskedIn(state, i)) continue;
       const [left, own] = [await answer(stored, script, true), await answer(stored, script, false)];
-      expect({ script, answer: left }).toEqual({ script, answer: own });
+      const shown = script.includes("stddev") ? withRoundedFloats : (text: string) => text;
+      expect({ script, answer: shown(left) }).toEqual({ script, answer: shown(own) });
       if (LEFT.includes(script) || LISTED.includes(script)) expect(own).not.toStartWith("error:");
       answers.add(own);
     }

@@ -70,7 +70,8 @@ export interface ReadRequest {
   readonly wanted?: WantedSeries;
 }
 
-export type ReduceFunction = "count" | "sum" | "mean" | "min" | "max" | "first" | "last";
+/** squares: of the distances from the mean, always with counts. */
+export type ReduceFunction = "count" | "sum" | "mean" | "squares" | "min" | "max" | "first" | "last";
 
 /** Windows of one width, one behind the other. */
 export interface WindowRun {

@@ -118,7 +118,7 @@ export class ReducedReader {
         return {
           cells: present,
           times: reduction.ownTimes && other !== null ? (other.values as BigInt64Array) : times,
-          counts: reduction.isPartial && other !== null ? (other.values as BigInt64Array) : null,
+          counts: (reduction.isPartial || reduction.fn === "squares") && other !== null ? (other.values as BigInt64Array) : null,
         };
       });
       const set: GroupedFields = { groups, starts, columns };
@@ -207,6 +207,7 @@ const OWN_TIME: Readonly<Partial<Record<ReduceFunction, AggregateFunction>>> = {
 /** Of the scan: the value, and what stands beside it. */
 function functionsOf({ fn, isPartial, ownTimes }: ReduceRequest["reduction"]): readonly AggregateFunction[] {
   if (fn === "mean" && isPartial) return ["sum", "count"];
+  if (fn === "squares") return ["squares", "count"];
   const time = ownTimes ? OWN_TIME[fn] : undefined;
   return time === undefined ? [fn] : [fn, time];
 }

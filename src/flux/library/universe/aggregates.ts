@@ -14,6 +14,7 @@ import { AggregateOperation, RowsOperation } from "../plan/operations.ts";
 import { combinedValue, reducedOr, reducedRows } from "../plan/reduced.ts";
 import type { Aggregate, WindowRows } from "../windows/window-rows.ts";
 import { PushedNode, pushedState, type StorageReduce, sinceEpoch, wantColumn } from "./pushed.ts";
+import { COUNTS } from "./sources.ts";
 
 const NUMBERS: readonly FluxColumnType[] = ["int", "uint", "float"];
 const toFloat = (type: FluxColumnType): FluxColumnType | null => (NUMBERS.includes(type) ? "float" : null);
@@ -119,10 +120,11 @@ function squaredDistances(values: Float64Array): number {
 
 /** The standard deviation of a sample or of a population. */
 export function stddevOf(mode: "sample" | "population"): Aggregate {
-  return overFloats("stddev", (values) => {
-    const count = mode === "sample" ? values.length - 1 : values.length;
-    return values.length === 1 && mode === "sample" ? Number.NaN : Math.sqrt(squaredDistances(values) / count);
-  });
+  const ofSquares = (squares: number, count: number) => {
+    if (mode === "population") return Math.sqrt(squares / count);
+    return count === 1 ? Number.NaN : Math.sqrt(squares / (count - 1));
+  };
+  return { ...overFloats("stddev", (values) => ofSquares(squaredDistances(values), values.length)), ofSquares };
 }
 
 /** Sums of squares and cubes of distances from the mean, one value at a time. Source: Terriberry, 2007. */
@@ -189,6 +191,7 @@ export function aggregateFunction(aggregateOf: (call: NativeCall) => Aggregate):
       const { name } = aggregate;
       const reduce = input instanceof PushedNode && column === "_value" ? input.reduce : null;
       if (reduce !== null && name === "spread") return reducedSpread(run, reduce, all);
+      if (reduce !== null && aggregate.ofSquares !== undefined) return reducedDeviation(run, reduce, aggregate.ofSquares, all);
       if (reduce === null || (name !== "count" && name !== "sum" && name !== "mean")) return all();
       const combine = (tables: readonly FluxTable[]) => eachTable(tables, (table) => combinedTable(table, name, state !== null));
       return reducedOr(run, reduce, { fn: name, runs: null, ownTimes: false }, combine, all);
@@ -221,6 +224,25 @@ function* reducedSpread(run: ScriptRun, reduce: StorageReduce, otherwise: () => 
     const value = spreadOf(column.type, extremesOf(least[i]!.column("_value")!)[0], extremesOf(column)[1]);
     yield rowsOfKey(table, FluxColumn.constant("_value", column.type, value, 1));
   }
+}
+
+/** From the squares of each series or group; those of several rows are not combined. */
+function* reducedDeviation(
+  run: ScriptRun,
+  reduce: StorageReduce,
+  ofSquares: (squares: number, count: number) => number,
+  otherwise: () => Tables,
+): Tables {
+  const tables = yield* reducedRows(run, reduce, { fn: "squares", runs: null, ownTimes: false, columns: [] });
+  if (tables === null || tables.some(({ rowCount }) => rowCount > 1)) {
+    yield* otherwise();
+    return;
+  }
+  yield* eachTable(tables, (table) => {
+    const squares = table.rowCount === 0 ? null : table.column("_value")!.get(0);
+    const value = typeof squares === "number" ? ofSquares(squares, Number(table.column(COUNTS)!.get(0))) : Null.of("float");
+    return rowsOfKey(table, FluxColumn.constant("_value", "float", value, 1));
+  });
 }
 
 function combinedTable(table: FluxTable, fn: "count" | "sum" | "mean", isPushed: boolean): FluxTable {

@@ -126,7 +126,7 @@ class GroupNode extends PushedNode {
     const { names, isBy } = this.facts;
     const apart = { names, isExcept: !isBy, needsOneField: false };
     // their rows have no other columns than the key's
-    if (fn === "count" || fn === "sum" || fn === "mean") return apart;
+    if (fn === "count" || fn === "sum" || fn === "mean" || fn === "squares") return apart;
     if ((fn !== "min" && fn !== "max") || columns === null || !isBy) return null;
     const others = columns.filter((label) => !names.includes(label) && !OF_ALL_SERIES.includes(label));
     if (others.some((label) => label !== "_field")) return null;

@@ -11,6 +11,8 @@ export interface Aggregate {
   /** The type of the result for a column, or null for a column that it has none for. */
   readonly typeOf: (type: FluxColumnType) => FluxColumnType | null;
   readonly compute: (column: FluxColumn) => Value;
+  /** The result from the sum of squared distances from the mean and the number of values. Absent: there is none. */
+  readonly ofSquares?: (squares: number, count: number) => number;
 }
 
 /** Bounds of windows within the range. */
