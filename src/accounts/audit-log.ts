@@ -1,5 +1,4 @@
 // Stores the audit log in a table of the server's own (ingest/definitions/server-tables.ts), and copies it to the server's log.
-
 import { AUDIT_SYSTEM_TABLE, makeAuditTable } from "../ingest/definitions/server-tables.ts";
 import { assert } from "../model/assert.ts";
 import { MonotonicClock } from "../model/time/monotonic-clock.ts";

@@ -54,12 +54,12 @@ function* firstTables(input: StreamNode, tables: Tables, wanted: FirstRows, run:
   });
 }
 
-/** If more rows are wanted, merging them with each piece would take too long. */
-const MERGED_MAX = 16_384;
+/** If they are more times the number of pieces, merging the first rows with each piece would take too long. */
+const MERGED_MAX = 4 << 20;
 
 function* firstSorted(table: FluxTable, wanted: FirstRows): Generator<null, FluxTable, void> {
   const { labels, isDescending, count } = wanted;
-  if (table.pieceEnds.length > 1 && count <= MERGED_MAX) {
+  if (table.pieceEnds.length > 1 && count * table.pieceEnds.length <= MERGED_MAX) {
     return table.inOnePiece().take(yield* firstOfPieces(sortColumns(table, labels), isDescending, table.pieceEnds, count));
   }
   return yield* sortedInSteps(yield* firstInSteps(table.inOnePiece(), wanted), labels, isDescending, count);
