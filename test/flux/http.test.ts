@@ -44,8 +44,9 @@ const HOSTILE: readonly (readonly [body: string, message: RegExp])[] = [
   [`x = ${"(".repeat(100_000)}1${")".repeat(100_000)}`, /nested too deep/],
   [`{"query": "", "ast": {"body": [${brackets(500)}]}}`, /unknown node/],
   [`{"query": "", "ast": {"body": [${brackets(20_000)}]}}`, /nested too deep/],
-  [`{"query": "", "ast": ${brackets(200_000)}}`, /nested too deep/],
-  [`{"query": "x", "extern": ${brackets(200_000)}}`, /nested too deep/],
+  [`{"query": "", "ast": ${brackets(150_000)}}`, /nested too deep/],
+  [`{"query": "x", "extern": ${brackets(150_000)}}`, /nested too deep/],
+  [`{"query": "", "ast": ${brackets(250_000)}}`, /more than 200000 values/],
   [
     '{"query": "", "ast": {"type": "File", "body": [{"type": "ExpressionStatement", "expression": {"type": "Block"}}]}}',
     /Block where an expression/,
