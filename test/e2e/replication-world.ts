@@ -79,7 +79,7 @@ export class BucketServer {
   /** After a restart the servers have other addresses. */
   async redirect(replicationID: string, remote: BucketServer): Promise<void> {
     const { remoteID } = await this.json<{ remoteID: string }>("GET", `/api/v2/replications/${replicationID}`);
-    await this.json("PATCH", `/api/v2/remotes/${remoteID}`, { remoteURL: remote.server.bucketsUrl });
+    await this.json("PATCH", `/api/v2/remotes/${remoteID}`, { remoteURL: remote.server.bucketsUrl, remoteAPIToken: TOKEN });
   }
 }
 
