@@ -7,12 +7,7 @@ import { presentMask, rowOf } from "./reduce-sum";
 
 /** Of spans of floats. moments: | count f64 | mean f64 | of a cell; squares: f64. */
 export function spansSquaresFloat(spans: u32, count: u32, data: u32, validity: u32, moments: u32, squares: u32): void {
-  for (const end = spans + count * SPAN_BYTES; spans < end; spans += SPAN_BYTES) {
-    const from = load<u32>(spans, 4);
-    const to = load<u32>(spans, 8);
-    if (validity == 0) addFloats(data + (from << 3), to - from, load<u32>(spans), moments, squares);
-    else addPresent<f64>(data, validity, from, to, load<u32>(spans), moments, squares);
-  }
+  addSpans<f64>(spans, count, data, validity, moments, squares);
 }
 
 /** Of spans of integers. */
@@ -71,8 +66,10 @@ function addSpans<T>(spans: u32, count: u32, data: u32, validity: u32, moments: 
   for (const end = spans + count * SPAN_BYTES; spans < end; spans += SPAN_BYTES) {
     const from = load<u32>(spans, 4);
     const to = load<u32>(spans, 8);
-    if (validity == 0) addAll<T>(data + (from << 3), to - from, load<u32>(spans), moments, squares);
-    else addPresent<T>(data, validity, from, to, load<u32>(spans), moments, squares);
+    const cell = load<u32>(spans);
+    if (validity != 0) addPresent<T>(data, validity, from, to, cell, moments, squares);
+    else if (isFloat<T>()) addFloats(data + (from << 3), to - from, cell, moments, squares);
+    else addAll<T>(data + (from << 3), to - from, cell, moments, squares);
   }
 }
 
