@@ -18,9 +18,8 @@ export class LocalWriters {
 
   /** The writer of a database; marks it as most recently used. */
   use({ database, databaseId, dialect = "v3" }: Pick<WriteRequest, "database" | "databaseId" | "dialect">): LocalWriter {
-    // no name has this character
-    const name = databaseId === undefined ? database : `#${databaseId}`;
-    const key = dialect === "v3" ? name : `${name}#${dialect}`;
+    // plugins write to names of any characters
+    const key = databaseId === undefined ? `${dialect} name ${database}` : `${dialect} id ${databaseId}`;
     let writer = this.writers.get(key);
     if (writer === undefined) {
       writer = new LocalWriter({ database: databaseId ?? database, dialect }, this.parts, () => this.writers.delete(key));
