@@ -3,6 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
 import { FaultyDisk, faultLoop } from "../../../test/support/storage/faulty-disk.ts";
 import { WritePath } from "../../../test/support/storage/write-path.ts";
+import { EMPTY_FRAME } from "../../ingest/frame.ts";
+import type { TsdbError } from "../../model/errors.ts";
 import { ColumnType } from "../../model/rows/column.ts";
 import type { Run } from "../../model/rows/run.ts";
 import { type FlushLimits, type FlushReason, type FlushState, planFlush, splitBySize } from "./flush.ts";
@@ -150,5 +152,34 @@ test("every snapshot taken during a flush sees each row once", async () => {
   await flush;
   counts.add((await path.rows("t")).length);
   expect(counts).toEqual(new Set([2]));
+  await path.close();
+});
+
+test("a barrier that waits for a flush finds room in the log that others have used meanwhile", async () => {
+  const disk = new FaultyDisk();
+  const path = await WritePath.open(disk);
+  await path.write("t,h=a v=1 1");
+  const { promise: encoding, resolve: isEncoding } = Promise.withResolvers<void>();
+  const { promise: mayEncode, resolve: encode } = Promise.withResolvers<void>();
+  path.beforeEncode = () => {
+    isEncoding();
+    return mayEncode;
+  };
+  const flushed = path.flush();
+  await encoding;
+  const barrier = path.barrier().then(
+    () => null,
+    (error: TsdbError) => error.kind,
+  );
+  await path.wal.makeRoom(0);
+  // the disk has space for the file of the flush, not for a longer log
+  disk.refuse = (operation, path) => (operation === "take space for" && path.startsWith("wal/") ? "ENOSPC" : undefined);
+  while (path.wal.hasRoom(EMPTY_FRAME.byteLength)) path.wal.append(EMPTY_FRAME);
+  await path.wal.flushed();
+  encode();
+  await flushed.catch(() => {});
+  expect([await barrier, path.wal.failed]).toEqual(["no_space", null]);
+  disk.refuse = () => undefined;
+  expect(await path.rows("t")).toHaveLength(1);
   await path.close();
 });

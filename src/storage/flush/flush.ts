@@ -3,6 +3,7 @@
 
 import { EMPTY_FRAME } from "../../ingest/frame.ts";
 import { assert } from "../../model/assert.ts";
+import { TsdbError } from "../../model/errors.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { VALUE_BYTES } from "../../model/rows/column.ts";
 import type { Run } from "../../model/rows/run.ts";
@@ -95,6 +96,8 @@ export interface FlushParts {
 /** Delay after a failure: a retry encodes all rows again. */
 const RETRY_MS_MIN = 1000;
 const RETRY_MS_MAX = 30_000;
+/** Attempts of a barrier to find room in the log. */
+const ROOM_TRIES = 3;
 /** On a full disk, smaller buffers are not flushed: their file would free nothing. */
 const SPACE_BYTES_MIN = 256 << 10;
 
@@ -143,13 +146,19 @@ export class Flusher {
 
   /** Divides the log at this moment: everything before is in files when it resolves. Resolves to the first of `count` successive sequences
    *  above those of all earlier rows and below those of all later ones. What the manifest is asked to commit in the same step precedes all
-   *  later rows there. @throws TsdbError no_space; what the flush throws */
+   *  later rows there. @throws TsdbError no_space, overloaded; what the flush throws */
   async barrier(count = 1): Promise<number> {
     const { tables, wal } = this.parts;
-    await wal.makeRoom((FRAME_HEADER_BYTES + EMPTY_FRAME.byteLength) * count);
-    while (this.running !== undefined || tables.sealed !== undefined) {
-      if (this.running === undefined) await this.required("restore");
-      else await this.running;
+    const bytes = (FRAME_HEADER_BYTES + EMPTY_FRAME.byteLength) * count;
+    for (let tries = 0; ; tries++) {
+      while (this.running !== undefined || tables.sealed !== undefined) {
+        if (this.running === undefined) await this.required("restore");
+        else await this.running;
+      }
+      // a flush takes long, and ends the segment that had room
+      if (wal.hasRoom(bytes)) break;
+      if (tries === ROOM_TRIES) throw new TsdbError("overloaded", "others fill the log as fast as it finds space; try again");
+      await wal.makeRoom(bytes);
     }
     const { sequence } = wal.append(EMPTY_FRAME);
     for (let i = 1; i < count; i++) wal.append(EMPTY_FRAME);

@@ -234,6 +234,11 @@ export class WritePath {
     if (this.flushError !== undefined) throw this.flushError;
   }
 
+  /** As `Flusher.barrier`. */
+  barrier(): Promise<number> {
+    return this.flusher.barrier();
+  }
+
   /** Runs all compaction jobs that are due under these limits. @throws a job's error */
   compact(limits: Partial<CompactionLimits> = {}): Promise<void> {
     return this.compactor.compactAll({ ...EAGER_LIMITS, ...limits });
