@@ -310,3 +310,32 @@ test("500 tasks of one time, each once", async () => {
   await world.scheduler.settled();
   expect([new Set(world.started.map(({ name }) => name)).size, world.lines.length]).toEqual([COUNT, COUNT]);
 }, 30_000);
+
+test.each(["a running server", "a restart"])("runs go on from a clock that was a year ahead and is set right: %s", async (when) => {
+  const world = await TaskWorld.start();
+  const rightMs = world.clock.nowMs();
+  world.clock.set(rightMs + 365 * 24 * 60 * MINUTE_MS);
+  const late = await world.create(`{name: "late", every: 1m, offset: 5m}`);
+  const early = await world.create(`{name: "early", every: 1m, offset: -5m}`);
+  await world.pass(6 * MINUTE_MS);
+  world.endsAtOnce = false;
+  await world.create(`{name: "slow", every: 1m}`);
+  await world.pass(MINUTE_MS);
+  const slow = world.started.find(({ name }) => name === "slow")!;
+  for (const each of world.started) if (each !== slow) each.end();
+  await settle();
+  world.endsAtOnce = true;
+  if (when === "a restart") await world.killAndRestart(rightMs - world.clock.nowMs());
+  else world.clock.set(rightMs);
+  await world.pass(MINUTE_MS);
+  // a run that was on its way ends when the clock is right
+  if (when !== "a restart") slow.end();
+  await settle();
+  world.started.length = 0;
+  await world.pass(2 * MINUTE_MS);
+  expect(world.times("slow")).toEqual(["12:02:00", "12:03:00"]);
+  expect(world.times("early")).toEqual(["12:07:00", "12:08:00"]);
+  expect(world.state(early).latestCompleted).toBe("2024-03-05T12:08:00Z");
+  await world.pass(5 * MINUTE_MS);
+  expect(world.state(late).latestCompleted).toBe("2024-03-05T12:03:00Z");
+});

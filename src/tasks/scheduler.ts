@@ -5,6 +5,7 @@ import type { RunFilter, RunOwner, TaskRun, TaskRunService } from "../metadata/r
 import type { TaskState, Tasks } from "../metadata/resources/tasks.ts";
 import { PartIds } from "../metadata/store/ids.ts";
 import { TsdbError } from "../model/errors.ts";
+import { MonotonicClock } from "../model/time/monotonic-clock.ts";
 import { PreparedScripts } from "./prepared-scripts.ts";
 import { type EndedRun, RunStore, type RunStoreParts, secondsText } from "./run-store.ts";
 import { type ExecutionParts, TaskExecution } from "./task-execution.ts";
@@ -66,7 +67,8 @@ export class TaskScheduler implements TaskRunService {
   private generation = -1;
   /** Ids of scheduled runs. */
   private readonly runIds = new PartIds();
-  private lastStartNs = 0n;
+  /** Points of equal time would be one row. */
+  private readonly startTimes: MonotonicClock;
   private readonly counts = { success: 0, failed: 0, canceled: 0 };
   private lagSeconds = 0;
   private runSeconds = 0;
@@ -79,6 +81,7 @@ export class TaskScheduler implements TaskRunService {
 
   constructor(private readonly parts: SchedulerParts) {
     this.store = new RunStore(parts);
+    this.startTimes = new MonotonicClock(() => parts.clock.nowMs());
     this.prepared = new PreparedScripts(parts.prepareScript, parts.warmScripts);
   }
 
@@ -180,6 +183,7 @@ export class TaskScheduler implements TaskRunService {
     const { tasks, clock } = this.parts;
     if (tasks.generation !== this.generation) this.followAll();
     const nowMs = clock.nowMs();
+    for (const schedule of this.schedules.values()) schedule.followClock(nowMs);
     for (let hasStarted = true; hasStarted && this.busyShare < 1; ) {
       hasStarted = false;
       for (const [id, schedule] of this.schedules) {
@@ -261,7 +265,7 @@ export class TaskScheduler implements TaskRunService {
 
   private async make(schedule: TaskSchedule, due: DueRun, run: TaskExecution, startedMs: number): Promise<void> {
     const { id, task } = run.made;
-    const startedNs = this.startNs(startedMs);
+    const startedNs = this.startTimes.nextNs();
     const outcome = await run.run().finally(() => this.active--);
     // the task may have changed meanwhile
     const current = this.schedules.get(task.id) ?? schedule;
@@ -308,13 +312,6 @@ export class TaskScheduler implements TaskRunService {
     const unkept = [...this.unkept.values()].filter((run) => run.taskID === taskID);
     const requests = this.parts.isOn ? (schedule?.requests ?? []) : this.parts.tasks.requestedRuns(taskID);
     return [...unkept, ...running, ...requests.map(scheduledRun)];
-  }
-
-  /** Points of equal time would be one row. */
-  private startNs(startedMs: number): bigint {
-    const ns = BigInt(startedMs) * 1_000_000n;
-    this.lastStartNs = ns > this.lastStartNs ? ns : this.lastStartNs + 1n;
-    return this.lastStartNs;
   }
 }
 

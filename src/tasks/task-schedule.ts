@@ -4,6 +4,9 @@ import { secondsText } from "./run-store.ts";
 import { readTaskOptions, type TaskOptions } from "./script/options.ts";
 import type { RunOutcome, TaskExecution } from "./task-execution.ts";
 
+/** So far the clock may go back and the runs that were started still count; further, the same times have their runs again. */
+const STEP_BACK_MS_MAX = 60_000;
+
 /** A run that may start. `request`: a client asked for it. */
 export interface DueRun {
   readonly scheduledForMs: number;
@@ -67,6 +70,16 @@ export class TaskSchedule {
     this.nextMs = this.following();
   }
 
+  /** Begins again at this moment if runs for much later times were started: the clock was ahead. */
+  followClock(nowMs: number): void {
+    const earlyMs = Math.max(0, -(this.options?.offsetMs ?? 0));
+    if (this.startedMs - earlyMs - nowMs <= STEP_BACK_MS_MAX) return;
+    this.startedMs = this.completedMs = nowMs;
+    this.ahead.clear();
+    this.open.clear();
+    this.nextMs = this.following();
+  }
+
   /** Returns the next run, marked as started, if one is due and the task may start another. */
   take(nowMs: number): DueRun | null {
     if (this.running.size >= (this.options?.concurrency ?? 1)) return null;
@@ -82,8 +95,7 @@ export class TaskSchedule {
 
   /** Returns the state to store after a run has ended. */
   ended({ scheduledForMs, request }: DueRun, { run: { status }, error }: RunOutcome): TaskState {
-    if (request === null) {
-      this.open.delete(scheduledForMs);
+    if (request === null && this.open.delete(scheduledForMs)) {
       this.ahead.add(scheduledForMs);
       const firstOpen = Math.min(...this.open, Number.POSITIVE_INFINITY);
       for (const ms of [...this.ahead].sort((a, b) => a - b)) {
