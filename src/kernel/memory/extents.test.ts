@@ -3,6 +3,8 @@ import { expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
 import { EXTENT_BYTES, Extents } from "./extents.ts";
 import { Heap } from "./heap.ts";
+import { Kernel } from "./kernel.ts";
+import { Scratch } from "./scratch.ts";
 
 test("releaseOwner frees all blocks of an owner and none of others", () => {
   const extents = Extents.create();
@@ -194,4 +196,9 @@ test.each([1, 2, 3])("arrays that grow and move find room between all that comes
     for (const run of Array.from({ length: 3 }, () => take(190 * MIB))) giveBack(run);
     arrays.forEach(giveBack);
   }
+});
+
+test("scratch memory of 4 GiB and more is refused", () => {
+  const scratch = new Scratch(Kernel.create());
+  for (const bytes of [2 ** 32, 2 ** 32 + 10, 2 ** 33]) expect(() => scratch.alloc(bytes)).toThrow("kernel memory is full");
 });

@@ -16,7 +16,8 @@ export class Scratch {
 
   /** A block of at least `bytes` bytes at a multiple of 64, with undefined contents; valid until `reset`. @throws TsdbError overloaded */
   alloc(bytes: number): number {
-    const rounded = (bytes + 63) & ~63;
+    // not by bits: those of numbers in JavaScript are 32 and signed
+    const rounded = Math.ceil(bytes / 64) * 64;
     if (this.end - this.at < rounded) this.addChunk(rounded);
     const ptr = this.at;
     poison(this.kernel.memory, ptr, rounded, FRESH);

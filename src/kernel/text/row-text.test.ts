@@ -12,6 +12,7 @@ import type { RowText, RowTextMaker } from "../../model/query/row-text.ts";
 import { ALL_TIME } from "../../model/query/scan.ts";
 import { ColumnType } from "../../model/rows/column.ts";
 import { ChunkColumn, RESULT_TYPE } from "../../sql/execute/chunk-reader.ts";
+import { Blocks } from "../memory/blocks.ts";
 import { EXTENT_BYTES } from "../memory/extents.ts";
 import { Kernel } from "../memory/kernel.ts";
 import { KernelRowText } from "./row-text.ts";
@@ -243,6 +244,20 @@ describe("columns in the kernel's memory", () => {
       for (const format of FORMATS) expect(await encode(format, view, own)).toBe(await encode(format, view));
     }
     expect(kernel.memory.buffer.byteLength).toBe(end);
+  });
+
+  test("a row of 190 texts of 1 MiB is the caller's", () => {
+    const kernel = Kernel.create();
+    const own = new KernelRowText(kernel);
+    const view = new Blocks(kernel).allocViews(["x".repeat(1 << 20)]);
+    const fields: ResultField[] = Array.from({ length: 190 }, (_, i) => ({ name: `s${i}`, type: { kind: "utf8" } }));
+    const none = new Uint8Array(0);
+    const ends = { rowStart: none, rowEnd: Uint8Array.of(0x0a), nullText: none, labels: fields.map(() => Uint8Array.of(0x2c)) };
+    const text = own.make(fields, { isCsv: true, skipsNulls: false, ...ends })!;
+    const before = kernel.heap.usedBytes;
+    const columns = fields.map(() => new ChunkColumn(kernel, ColumnType.string, { dataPtr: view, validityPtr: 0 }, 1));
+    expect(text.rows({ rowCount: 1, columns })).toBeNull();
+    expect(kernel.heap.usedBytes).toBe(before);
   });
 });
 

@@ -38,6 +38,8 @@ const BATCH_BYTES_MAX = 32 << 20;
 const KEPT_BYTES_MAX = 4 << 20;
 const OUT_BYTES_MIN = 64 << 10;
 const OUT_BYTES_MAX = 1 << 20;
+/** A row that may take more is the caller's. */
+const ROW_BYTES_MAX = 256 << 20;
 /** The kernel copies texts in blocks of 16 bytes and may read beyond their ends. */
 const SPARE_BYTES = 16;
 const TWO_32 = 2 ** 32;
@@ -141,7 +143,8 @@ class Writer implements RowText {
     }
   }
 
-  private write(batch: ResultBatch, from: number, to: number): Uint8Array<ArrayBuffer> {
+  /** Null: a row is too long. */
+  private write(batch: ResultBatch, from: number, to: number): Uint8Array<ArrayBuffer> | null {
     assert(0 <= from && from <= to && to <= batch.rowCount, `rows ${from} to ${to} of ${batch.rowCount}`);
     const { kernel, scratch } = this;
     const rows = this.describe(batch, to);
@@ -158,6 +161,7 @@ class Writer implements RowText {
         // a single row of long strings
         this.isLarge = true;
         outBytes *= 4;
+        if (outBytes > ROW_BYTES_MAX) return null;
         out = scratch.alloc(outBytes);
       }
       row = next;
