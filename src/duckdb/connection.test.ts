@@ -33,7 +33,10 @@ function endless(): { readonly source: ScanSource; chunks(): number } {
   };
   const columns = [{ name: "v", type: ColumnType.integer }];
   const source = { columns, rowCountMax: 1 << 30, threadsMax: THREADS, open: () => ({ next, close: () => {} }), failed: () => {} };
-  return { source: { ...source, keepTexts: (_thread, chunk) => chunk }, chunks: () => count };
+  return {
+    source: { ...source, keepTexts: (_thread, chunk) => (chunk === null ? null : { ...chunk, textBytes: 0 }) },
+    chunks: () => count,
+  };
 }
 
 /** Statements that take other threads of DuckDB, and turns of the event loop, for longer than a chunk takes. */

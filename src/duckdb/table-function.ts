@@ -1,17 +1,22 @@
-// One table function for every table of every statement: `__scan(handle)`, and its twin for scans that several threads read. A handle
-// identifies what the statement reads; DuckDB requests the columns it needs and then chunk after chunk, which are copied from the kernel's
-// memory into its vectors.
+// One table function for every table of every statement: `__scan(handle)`, and two for scans that several threads read. A handle identifies
+// what the statement reads; DuckDB requests the columns it needs and then chunk after chunk, which are copied from the kernel's memory into
+// its vectors.
 import type duckdbTypes from "@duckdb/node-bindings";
 import { TsdbError } from "../model/errors.ts";
+import { LIMITS } from "../model/limits.ts";
 import { loopWatch } from "../model/loop-watch.ts";
-import type { ScanChunk } from "../model/query/scan-table.ts";
+import type { KeptChunk, ScanChunk } from "../model/query/scan-table.ts";
 import { ColumnType, VALUE_BYTES } from "../model/rows/column.ts";
 import { DuckType, duckdb } from "./binding.ts";
 import type { Connection } from "./connection.ts";
+import { ListBatch, ListCount, type ScanOutput } from "./list-batch.ts";
 
 export const SCAN_FUNCTION = "__scan";
 /** The same with an object for each thread, which costs a call into JavaScript per thread. */
 const THREADS_SCAN_FUNCTION = "__scan_by_threads";
+/** The same with a list in place of each value, which holds the values of a chunk of the scan: a request of DuckDB is answered with many
+ *  chunks instead of one. */
+const LISTS_SCAN_FUNCTION = "__scan_by_lists";
 
 export interface ScanColumnSource {
   /** Name as DuckDB sees it. */
@@ -31,9 +36,11 @@ export interface ScanSource {
   readonly rowCountMax: number;
   /** How many threads may request chunks at a time; each gets other rows. Absent: one. */
   readonly threadsMax?: number;
-  /** With several threads: the chunk (null: the end) with texts that stay until the next call for the same thread. `columnIndexes` are
-   *  those of its cursor. @throws TsdbError overloaded */
-  keepTexts?(thread: object, chunk: ScanChunk | null, columnIndexes: readonly number[]): ScanChunk | null;
+  /** With several threads: indexes of the columns that a statement for DuckDB names, if it is to be given lists of their values. */
+  readonly listed?: readonly number[] | null;
+  /** With several threads: the chunk (null: the end) with texts that stay until the next call for the same thread that does not add to
+   *  them. `columnIndexes` are those of its cursor. @throws TsdbError overloaded */
+  keepTexts?(thread: object, chunk: ScanChunk | null, columnIndexes: readonly number[], adds: boolean): KeptChunk | null;
   /** Opens a cursor over the columns at `columnIndexes`, in that order; empty for count(*). */
   open(columnIndexes: readonly number[]): ChunkCursor;
   /** Receives exceptions of `open` and `next`, because DuckDB keeps only their text. */
@@ -50,6 +57,9 @@ const DUCK_TYPE: Readonly<Record<ColumnType, number>> = {
   [ColumnType.boolean]: DuckType.BOOLEAN,
 };
 
+/** How long lists are collected: the thread has other statements too. */
+const LISTS_MS = 2;
+
 const STATEMENT_ENDED = "the statement has ended";
 
 /** A bitmap of one vector with all rows NULL. */
@@ -58,8 +68,10 @@ const ALL_NULL = new ArrayBuffer(2048 / 8);
 interface ScanState {
   readonly label: number | null;
   readonly source: ScanSource;
-  /** Output vector and cursor column, per projected column that is not virtual. */
-  readonly outputs: readonly { vector: number; column: number; widthBytes: number }[];
+  /** Per projected column that is not virtual. */
+  readonly outputs: readonly ScanOutput[];
+  /** Null: values instead of lists. */
+  readonly listCount: ListCount | null;
   cursor: ChunkCursor | null;
   opened: boolean;
   readonly columnIndexes: readonly number[];
@@ -76,9 +88,19 @@ export function shapeOfScan({ columns }: Pick<ScanSource, "columns">): string {
   return columns.map(({ name, type }) => `${type}${name}`).join("\0");
 }
 
-/** The call that reads a source in DuckDB. */
-export function scanCall({ handle, threadsMax = 1 }: Pick<ScanSource, "threadsMax"> & { readonly handle: number }): string {
-  return `"${threadsMax > 1 ? THREADS_SCAN_FUNCTION : SCAN_FUNCTION}"(${handle})`;
+/** What reads a source in a FROM clause. */
+export function scanCall({
+  handle,
+  threadsMax = 1,
+  listed = null,
+  columns,
+}: Pick<ScanSource, "columns" | "threadsMax" | "listed"> & { readonly handle: number }): string {
+  if (listed === null) return `"${threadsMax > 1 ? THREADS_SCAN_FUNCTION : SCAN_FUNCTION}"(${handle})`;
+  const values = listed.map((index) => {
+    const name = `"${columns[index]!.name.replaceAll('"', '""')}"`;
+    return `unnest(${name}) AS ${name}`;
+  });
+  return `(SELECT ${values.join(", ")} FROM "${LISTS_SCAN_FUNCTION}"(${handle}))`;
 }
 
 /** Sources by handle, for all statements of one database. */
@@ -126,7 +148,7 @@ export class ScanRegistry {
 
   /** Registers the functions for the whole database. */
   install(connection: Connection): void {
-    for (const name of [SCAN_FUNCTION, THREADS_SCAN_FUNCTION]) this.installAs(name, connection);
+    for (const name of [SCAN_FUNCTION, THREADS_SCAN_FUNCTION, LISTS_SCAN_FUNCTION]) this.installAs(name, connection);
   }
 
   private installAs(name: string, connection: Connection): void {
@@ -134,14 +156,15 @@ export class ScanRegistry {
     duckdb.table_function_set_name(fn, name);
     duckdb.table_function_add_parameter(fn, duckdb.create_logical_type(DuckType.BIGINT));
     duckdb.table_function_supports_projection_pushdown(fn, true);
-    duckdb.table_function_set_bind(fn, (info) => this.bind(info));
-    duckdb.table_function_set_init(fn, (info) => this.init(info));
-    if (name === THREADS_SCAN_FUNCTION) duckdb.table_function_set_local_init(fn, (info) => duckdb.init_set_init_data(info, {}));
+    const hasLists = name === LISTS_SCAN_FUNCTION;
+    duckdb.table_function_set_bind(fn, (info) => this.bind(info, hasLists));
+    duckdb.table_function_set_init(fn, (info) => this.init(info, hasLists));
+    if (name !== SCAN_FUNCTION) duckdb.table_function_set_local_init(fn, (info) => duckdb.init_set_init_data(info, {}));
     duckdb.table_function_set_function(fn, (info, output) => this.fill(info, output));
     duckdb.register_table_function(connection.handle, fn);
   }
 
-  private bind(info: duckdbTypes.TableFunctionBindInfo): void {
+  private bind(info: duckdbTypes.TableFunctionBindInfo, hasLists: boolean): void {
     const handle = Number(duckdb.get_int64(duckdb.bind_get_parameter(info, 0)));
     const source = this.isClosed ? null : this.sources.get(handle);
     if (source === undefined || source === null) {
@@ -149,13 +172,15 @@ export class ScanRegistry {
       return;
     }
     for (const column of source.columns) {
-      duckdb.bind_add_result_column(info, column.name, duckdb.create_logical_type(DUCK_TYPE[column.type]));
+      const type = duckdb.create_logical_type(DUCK_TYPE[column.type]);
+      duckdb.bind_add_result_column(info, column.name, hasLists ? duckdb.create_list_type(type) : type);
     }
+    // of lists too, as DuckDB takes unnested rows for as many: it plans joins by it
     duckdb.bind_set_cardinality(info, source.rowCountMax, false);
     duckdb.bind_set_bind_data(info, { handle, shape: shapeOfScan(source) } satisfies BoundScan);
   }
 
-  private init(info: duckdbTypes.TableFunctionInitInfo): void {
+  private init(info: duckdbTypes.TableFunctionInitInfo, hasLists: boolean): void {
     const bound = duckdb.init_get_bind_data(info) as BoundScan;
     const source = this.isClosed ? null : this.sources.get(bound.handle);
     if (source === undefined || source === null || shapeOfScan(source) !== bound.shape) {
@@ -171,7 +196,9 @@ export class ScanRegistry {
       outputs.push({ vector, column: columnIndexes.length, widthBytes: VALUE_BYTES[column.type] });
       columnIndexes.push(index);
     }
-    const state: ScanState = { label: this.labels.get(bound.handle) ?? null, source, outputs, cursor: null, opened: false, columnIndexes };
+    const label = this.labels.get(bound.handle) ?? null;
+    const listCount = hasLists ? new ListCount(outputs) : null;
+    const state: ScanState = { label, source, outputs, listCount, cursor: null, opened: false, columnIndexes };
     duckdb.init_set_init_data(info, state);
     // Chunks come from one JavaScript thread: it fills one while DuckDB's threads process others.
     duckdb.init_set_max_threads(info, source.threadsMax ?? 1);
@@ -184,10 +211,15 @@ export class ScanRegistry {
     }
     const state = duckdb.function_get_init_data(info) as ScanState;
     try {
-      const thread = (state.source.threadsMax ?? 1) === 1 ? null : duckdb.function_get_local_init_data(info)!;
-      const chunk = this.read(state, thread);
-      if (chunk === null) duckdb.data_chunk_set_size(output, 0);
-      else this.copy(chunk, state, output);
+      const { source, listCount } = state;
+      const isShared = listCount !== null || (source.threadsMax ?? 1) > 1;
+      const thread = isShared ? duckdb.function_get_local_init_data(info)! : null;
+      if (listCount !== null) this.copyLists(state, thread!, output, listCount.take());
+      else {
+        const chunk = this.read(state, thread, false);
+        if (chunk === null) duckdb.data_chunk_set_size(output, 0);
+        else this.copy(chunk, state, output);
+      }
     } catch (error) {
       state.source.failed(error);
       duckdb.function_set_error(info, error instanceof Error ? error.message : String(error));
@@ -195,7 +227,7 @@ export class ScanRegistry {
   }
 
   /** The next rows. Only our own code is watched: terminating a call into the binding would crash the process. @throws TsdbError */
-  private read(state: ScanState, thread: object | null): ScanChunk | null {
+  private read(state: ScanState, thread: object | null, adds: boolean): (ScanChunk & Partial<KeptChunk>) | null {
     let chunk: ScanChunk | null = null;
     const work = () => {
       if (!state.opened) {
@@ -203,13 +235,25 @@ export class ScanRegistry {
         state.cursor = state.source.open(state.columnIndexes);
       }
       chunk = state.cursor?.next() ?? null;
-      if (thread !== null) chunk = state.source.keepTexts!(thread, chunk, state.columnIndexes);
+      if (thread !== null) chunk = state.source.keepTexts!(thread, chunk, state.columnIndexes, adds);
       if (chunk !== null) return;
       state.cursor?.close();
       state.cursor = null;
     };
     if (!loopWatch.run("scan", work, state.label)) throw new TsdbError("cancelled", STATEMENT_ENDED);
     return chunk;
+  }
+
+  private copyLists(state: ScanState, thread: object, output: duckdbTypes.DataChunk, countMax: number): void {
+    const batch = new ListBatch(this.memory.buffer as ArrayBuffer, output, state.outputs, countMax);
+    const endMs = performance.now() + LISTS_MS;
+    for (let textBytes = 0; batch.count < countMax && textBytes < LIMITS.chunkTextBytesMax && performance.now() < endMs; ) {
+      const chunk = this.read(state, thread, batch.count > 0);
+      if (chunk === null) break;
+      batch.add(chunk);
+      textBytes += chunk.textBytes ?? 0;
+    }
+    batch.finish();
   }
 
   private copy(chunk: ScanChunk, state: ScanState, output: duckdbTypes.DataChunk): void {

@@ -25,7 +25,13 @@ const NOW_NS = 1_700_000_000_000_000_000n;
 
 let engine: SqlEngine;
 beforeAll(async () => {
-  engine = await SqlEngine.open(Kernel.create(), { memoryBytes: 256 << 20, threads: 2, tempDir: null, parallelRowsMin: 0 });
+  engine = await SqlEngine.open(Kernel.create(), {
+    memoryBytes: 256 << 20,
+    threads: 2,
+    tempDir: null,
+    parallelRowsMin: 0,
+    listedRowsMin: 0,
+  });
 });
 afterAll(() => engine.close());
 

@@ -9,7 +9,8 @@ import type { SqlValue } from "../support/sql/sql-rows.ts";
 
 let engine: SqlEngine;
 beforeAll(async () => {
-  engine = await SqlEngine.open(Kernel.create(), { memoryBytes: 256 << 20, threads: 4, tempDir: null, parallelRowsMin: 1 });
+  const options = { memoryBytes: 256 << 20, threads: 4, tempDir: null, parallelRowsMin: 1, listedRowsMin: Number.POSITIVE_INFINITY };
+  engine = await SqlEngine.open(Kernel.create(), options);
 });
 afterAll(() => engine.close());
 

@@ -30,6 +30,12 @@ export interface ScanChunk {
   readonly groupsPtr?: number;
 }
 
+/** A chunk with copies of its texts. */
+export interface KeptChunk extends ScanChunk {
+  /** Bytes that were copied. */
+  readonly textBytes: number;
+}
+
 export interface ScanCursor {
   next(): ScanChunk | null;
   /** The grouping tags of all groups; borrowed until `close`. Present if the request has `numbersGroups`. */

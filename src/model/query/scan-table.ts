@@ -6,7 +6,7 @@ import type { ScanCursor } from "./scan-chunk.ts";
 import type { ScanRecord } from "./scan-record.ts";
 import type { CombinationRequest, TagCombinations } from "./tag-combinations.ts";
 
-export type { GroupTag, ScanChunk, ScanColumn, ScanCursor, ScanSeries } from "./scan-chunk.ts";
+export type { GroupTag, KeptChunk, ScanChunk, ScanColumn, ScanCursor, ScanSeries } from "./scan-chunk.ts";
 
 /** A table of a pinned snapshot. */
 export interface ScanTable {

@@ -3,7 +3,7 @@ import type { ChunkCursor, ScanSource } from "../../duckdb/table-function.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { ThreadTexts } from "../../kernel/scan/thread-texts.ts";
 import type { FieldPredicate, ScanRequest, TimeRange } from "../../model/query/scan.ts";
-import type { ScanChunk, ScanTable } from "../../model/query/scan-table.ts";
+import type { KeptChunk, ScanChunk, ScanTable } from "../../model/query/scan-table.ts";
 import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
 import type { Steps } from "../../model/steps.ts";
 import type { PlannedScan } from "../plan/planned-scan.ts";
@@ -18,6 +18,9 @@ import { conditionTexts, seriesTexts } from "./scan-text.ts";
 import type { PrepareParts } from "./series/combinations.ts";
 import { SeriesConditions } from "./series/series-conditions.ts";
 
+/** Columns that are read as lists though a statement may not use them all. */
+const LISTED_MAX = 8;
+
 export const EMPTY_CURSOR: ChunkCursor = { next: () => null, close: () => {} };
 
 /** What a plan wrongly assumed: that newest rows, or groups, suffice, or that conditions on tags can be decided beforehand. */
@@ -27,8 +30,8 @@ export type Misplanned = "rows" | "conditions";
 export interface StatementScan extends ScanSource {
   readonly table: ScanTable;
   handle: number;
-  /** Lets several threads read it, if it has so many rows. Absent: one is enough. */
-  allowThreads?(threadsMax: number, rowsMin: number): void;
+  /** Reads it in bulk, if it has enough rows. Absent: never. */
+  readInBulk?(bulk: BulkReading): void;
   /** The first error of its cursors. */
   error: unknown;
   /** The number of the choice (TableCatalog.choose) to abandon if `prepare` fails; null: none. */
@@ -47,6 +50,17 @@ export interface StatementScan extends ScanSource {
   /** The newest row of every combination of the columns `keys`, in order of these, in steps; null: the rows must be sorted. Absent:
    *  always. */
   newestInOrder?(columnIndexes: readonly number[], keys: readonly ColumnOrder[]): Steps<ChunkCursor | null>;
+}
+
+/** How scans of many rows are read. */
+export interface BulkReading {
+  /** With at least so many rows, threads of DuckDB may read a scan at a time. */
+  readonly parallelRowsMin: number;
+  readonly threadsMax: number;
+  /** With at least so many rows, DuckDB is given lists. */
+  readonly listedRowsMin: number;
+  /** True if the statement may use the column of this name; null: it may use any. */
+  readonly names: ((name: string) => boolean) | null;
 }
 
 /** A column of the scan to order by. */
@@ -75,6 +89,7 @@ export class DuckTable implements StatementScan {
   private readonly name: string;
   handle = 0;
   threadsMax = 1;
+  listed: readonly number[] | null = null;
   error: unknown;
   private readonly cursors = new OpenCursors();
   private readonly texts: ThreadTexts;
@@ -109,8 +124,11 @@ export class DuckTable implements StatementScan {
     return this.cursors.track(boundChunks(this.kernel, this.table.open(this.request(columns)), columns));
   }
 
-  allowThreads(threadsMax: number, rowsMin: number): void {
-    if (this.rowCountMax >= rowsMin) this.threadsMax = threadsMax;
+  readInBulk({ parallelRowsMin, threadsMax, listedRowsMin, names }: BulkReading): void {
+    if (this.rowCountMax >= parallelRowsMin) this.threadsMax = threadsMax;
+    if (this.rowCountMax < listedRowsMin) return;
+    const indexes = this.columns.flatMap(({ name }, i) => (names === null || names(name) ? [i] : []));
+    if (indexes.length > 0 && (names !== null || indexes.length <= LISTED_MAX)) this.listed = indexes;
   }
 
   async prepare(parts: PrepareParts): Promise<Misplanned | null> {
@@ -176,12 +194,9 @@ export class DuckTable implements StatementScan {
     };
   }
 
-  keepTexts(thread: object, chunk: ScanChunk | null, columnIndexes: readonly number[]): ScanChunk | null {
-    return this.texts.keep(
-      thread,
-      chunk,
-      columnIndexes.map((index) => this.defs[index]!.type),
-    );
+  keepTexts(thread: object, chunk: ScanChunk | null, columnIndexes: readonly number[], adds: boolean): KeptChunk | null {
+    const types = columnIndexes.map((index) => this.defs[index]!.type);
+    return this.texts.keep(thread, chunk, types, adds);
   }
 
   describe(): string {

@@ -3,6 +3,7 @@
 import type { Connection, Statement as DuckStatement } from "../../duckdb/connection.ts";
 import { Database } from "../../duckdb/database.ts";
 import { isEngineBug } from "../../duckdb/errors.ts";
+import { LISTED_ROWS_MIN } from "../../duckdb/list-batch.ts";
 import { PARALLEL_ROWS_MIN, SCAN_THREADS_MAX } from "../../duckdb/parallel-scans.ts";
 import { registerScalarFunction } from "../../duckdb/scalar-function.ts";
 import { ScanRegistry } from "../../duckdb/table-function.ts";
@@ -35,6 +36,8 @@ export interface SqlEngineOptions {
   readonly tempDir: string | null;
   /** Scans of fewer rows are read by one thread. Default PARALLEL_ROWS_MIN. */
   readonly parallelRowsMin?: number;
+  /** Scans of fewer rows are read value by value. Default LISTED_ROWS_MIN. */
+  readonly listedRowsMin?: number;
   /** Memory limit of plans by text; 0: none is kept. Default 16 MiB. */
   readonly textBytesMax?: number;
 }
@@ -82,9 +85,9 @@ export class SqlEngine implements SqlHost {
     return engine;
   }
 
-  get parallel(): SqlHost["parallel"] {
-    const { threads, parallelRowsMin = PARALLEL_ROWS_MIN } = this.options;
-    return { threadsMax: Math.min(threads, SCAN_THREADS_MAX), rowsMin: parallelRowsMin };
+  get bulk(): SqlHost["bulk"] {
+    const { threads, parallelRowsMin = PARALLEL_ROWS_MIN, listedRowsMin = LISTED_ROWS_MIN } = this.options;
+    return { threadsMax: Math.min(threads, SCAN_THREADS_MAX), parallelRowsMin, listedRowsMin };
   }
 
   get functionBytesMax(): number {

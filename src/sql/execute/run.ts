@@ -7,6 +7,7 @@ import type { QueryParams } from "../../model/query/query.ts";
 import type { ResultBatch, ResultField, ResultSchema } from "../../model/query/result-batch.ts";
 import type { OutputColumn } from "../bind/scope.ts";
 import { unknownTable } from "../parse/check.ts";
+import { ident } from "../parse/names.ts";
 import type { Statement } from "../parse/statement.ts";
 import { PhysicalPlan, type PlanOptions } from "../plan/physical-plan.ts";
 import type { SqlPlan } from "../plan/plan.ts";
@@ -34,7 +35,7 @@ const ANALYZE = "EXPLAIN (ANALYZE, FORMAT json) ";
 const BREATH_MS = 5;
 
 interface Translation {
-  /** SQL text for DuckDB; `isRead`: it is run, so that scans of many rows may be read by several threads. */
+  /** SQL text for DuckDB; `isRead`: it is run, so that scans of many rows are read in bulk. */
   readonly text: (isRead: boolean) => string;
   readonly outputs: readonly OutputColumn[] | null;
   /** Null: DuckDB is needed. */
@@ -184,9 +185,11 @@ export class SqlRun implements SqlAnswer {
 
   private print(physical: PhysicalPlan, isRead: boolean): SqlWriter {
     const printed = physical.print(this.scans.calls);
-    const { threadsMax, rowsMin } = this.engine.parallel;
-    if (!isRead || threadsMax === 1 || !this.scans.areLong(rowsMin) || dependsOnOrder(printed.text)) return printed;
-    this.scans.allowThreads(threadsMax, rowsMin);
+    const { bulk } = this.engine;
+    if (!isRead || !this.scans.areLong(Math.min(bulk.listedRowsMin, bulk.parallelRowsMin))) return printed;
+    const { text, namesAll } = printed;
+    const names = namesAll ? null : (name: string) => text.includes(ident(name));
+    this.scans.readInBulk({ ...bulk, threadsMax: dependsOnOrder(text) ? 1 : bulk.threadsMax, names });
     return physical.print(this.scans.calls);
   }
 

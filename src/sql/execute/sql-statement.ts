@@ -8,6 +8,7 @@ import type { SystemRow } from "../../model/system-table.ts";
 import type { FunctionMemory } from "../limits/function-memory.ts";
 import type { DatabaseTable } from "../tables/catalog-tables.ts";
 import type { DuckAnswer } from "./duck-answer.ts";
+import type { BulkReading } from "./duck-table.ts";
 import type { KnownResults } from "./series/known-results.ts";
 
 /** What a statement is run with. */
@@ -58,8 +59,8 @@ export interface SqlHost {
   readonly knownResults: KnownResults;
   /** Maximum bytes of text and lists that the functions of a statement may create at a time: DuckDB does not limit them. */
   readonly functionBytesMax: number;
-  /** Threads of DuckDB that may read a scan of at least so many rows at a time. */
-  readonly parallel: { readonly threadsMax: number; readonly rowsMin: number };
+  /** How scans of many rows are read. */
+  readonly bulk: Omit<BulkReading, "names">;
   /** A connection for one statement. */
   lease(): Promise<DuckAnswer>;
   /** Reports every error that ended a statement. */

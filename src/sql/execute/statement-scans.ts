@@ -6,7 +6,7 @@ import type { PlannedScan, StatementTables } from "../plan/planned-scan.ts";
 import { RowTable } from "../tables/row-table.ts";
 import { type OwnData, ownColumns, virtualTable } from "../tables/virtual-tables.ts";
 import { AggregateScan } from "./aggregate-scan.ts";
-import { DuckTable, type StatementScan } from "./duck-table.ts";
+import { type BulkReading, DuckTable, type StatementScan } from "./duck-table.ts";
 import type { PrepareParts } from "./series/combinations.ts";
 import type { SqlInput } from "./sql-statement.ts";
 
@@ -75,9 +75,9 @@ export class StatementScans implements StatementTables {
     return this.scans.some(({ rowCountMax }) => rowCountMax >= rowsMin);
   }
 
-  /** Lets several threads read scans of so many rows; the calls of these are others then. */
-  allowThreads(threadsMax: number, rowsMin: number): void {
-    for (const scan of this.scans) scan.allowThreads?.(threadsMax, rowsMin);
+  /** Reads scans of many rows in bulk; the calls of these are others then. */
+  readInBulk(bulk: BulkReading): void {
+    for (const scan of this.scans) scan.readInBulk?.(bulk);
   }
 
   /** Lets scans compute their groups and check newest rows. Returns false if one fails, so that the statement must be rewritten with new

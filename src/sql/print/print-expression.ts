@@ -92,6 +92,7 @@ export function printExpression(out: SqlWriter, node: Expression): void {
       return;
     case "STAR":
       printStar(out, node);
+      out.namesAll = true;
       return;
     case "LAMBDA":
       printLambda(out, node.lhs, node.expr);
@@ -101,6 +102,7 @@ export function printExpression(out: SqlWriter, node: Expression): void {
       return;
     case "POSITIONAL_REFERENCE":
       out.put(`#${node.index}`);
+      out.namesAll = true;
       return;
     case "LITERALS":
       out.put(node.values.map(valueText).join(", "));

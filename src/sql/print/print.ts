@@ -162,6 +162,8 @@ function printTable(out: SqlWriter, ref: TableRef): void {
       printExpression(out, ref.function);
       out.put(ref.with_ordinality === "WITH_ORDINALITY" ? " WITH ORDINALITY" : "");
       out.put(tableAlias(ref, ref.column_name_alias));
+      // columns are renamed by their places
+      if (ref.column_name_alias.length > 0) out.namesAll = true;
       break;
     case "EXPRESSION_LIST":
       out.put("(VALUES ");
@@ -197,8 +199,10 @@ function printJoin(out: SqlWriter, join: Extract<TableRef, { type: "JOIN" }>): v
   printTable(out, join.left);
   if (join.ref_type === "CROSS") out.put(" CROSS JOIN ");
   else if (join.ref_type === "POSITIONAL") out.put(" POSITIONAL JOIN ");
-  else if (join.ref_type === "NATURAL") out.put(` NATURAL ${type}JOIN `);
-  else if (join.ref_type === "ASOF") out.put(` ASOF ${type}JOIN `);
+  else if (join.ref_type === "NATURAL") {
+    out.put(` NATURAL ${type}JOIN `);
+    out.namesAll = true;
+  } else if (join.ref_type === "ASOF") out.put(` ASOF ${type}JOIN `);
   else if (join.ref_type === "REGULAR") out.put(` ${type}JOIN `);
   else throw unsupported(`${join.ref_type} join`);
   printTable(out, join.right);

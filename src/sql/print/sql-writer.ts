@@ -10,6 +10,9 @@ export class SqlWriter {
   /** Ascending: the text from character `at` to the next mark originates from `location` in the statement. */
   private readonly marks: { readonly at: number; readonly location: number }[] = [];
 
+  /** True if it may use columns that it does not name. */
+  namesAll = false;
+
   /** @param printQuery that of print.ts, needed for queries in expressions @param scanCalls those of the statement's scans, by index */
   constructor(
     private readonly printQuery: PrintQuery,

@@ -48,7 +48,7 @@ export async function resultOf<Result extends SeriesResult>(
 ): Promise<Result | null> {
   const { key } = combinations;
   // the text has the values that clocks and parameters have in this statement
-  const known = key === null ? null : `${printStatement(query.query, [scanCall({ handle: 0 })]).text}\0${key}`;
+  const known = key === null ? null : `${printStatement(query.query, [scanCall({ columns: [], handle: 0 })]).text}\0${key}`;
   const found = known === null ? null : parts.known.find(known);
   if (found !== null) return found as Result;
   if (!(await readCombinations(combinations, query, parts, take))) return null;
