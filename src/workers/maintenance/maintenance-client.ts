@@ -25,29 +25,29 @@ interface Job {
   stored: Promise<void>;
 }
 
-/** Calls the maintenance worker, which starts immediately. A worker that fails rejects all waiting calls. */
+/** Calls the maintenance worker, which starts immediately. A failure rejects all waiting calls, and the next starts another worker. */
 export class MaintenanceClient {
-  private readonly worker = new Worker(new URL("./maintenance.ts", import.meta.url).href);
+  private worker: Worker | null;
   private readonly jobs = new Map<number, Job>();
   private nextId = 1;
+  private isClosed = false;
 
-  constructor(shared: SharedMemory) {
-    this.worker.onmessage = (event: MessageEvent<FromMaintenanceWorker>) => this.receive(event.data);
-    this.worker.onerror = (event) => {
-      for (const job of this.jobs.values()) job.reject(new Error(`maintenance worker failed: ${event.message}`));
-      this.jobs.clear();
-    };
-    this.post({ type: "init", shared });
+  constructor(private readonly shared: SharedMemory) {
+    this.worker = this.spawn();
   }
 
   /** Sorts and encodes sealed rows, which the caller keeps pinned until the promise settles; null if there were no tables. One at a
    *  time. */
   async encode(pieces: AsyncIterable<readonly PtTableInput[]>): Promise<EncodedFile | null> {
     let isEmpty = true;
+    let { worker } = this;
     for await (const tables of pieces) {
+      if (isEmpty) worker = this.live();
       this.post({ type: "flush tables", tables, isFirst: isEmpty });
       isEmpty = false;
     }
+    // another one has not all of the tables
+    if (worker !== this.worker && !isEmpty) throw new Error("the maintenance worker failed before it had the rows");
     return isEmpty ? null : ((await this.start("flush", (id) => ({ type: "flush", id }))) as EncodedFile);
   }
 
@@ -73,7 +73,33 @@ export class MaintenanceClient {
   }
 
   close(): void {
-    this.worker.terminate();
+    this.isClosed = true;
+    this.worker?.terminate();
+  }
+
+  private spawn(): Worker {
+    const worker = new Worker(new URL("./maintenance.ts", import.meta.url).href);
+    worker.onmessage = (event: MessageEvent<FromMaintenanceWorker>) => this.receive(event.data);
+    worker.onerror = (event) => this.failed(worker, event.message);
+    worker.addEventListener("close", () => this.failed(worker, "it has ended"));
+    worker.postMessage({ type: "init", shared: this.shared } satisfies ToMaintenanceWorker);
+    return worker;
+  }
+
+  private live(): Worker {
+    this.worker ??= this.spawn();
+    return this.worker;
+  }
+
+  private failed(worker: Worker, reason: string): void {
+    if (this.isClosed || worker !== this.worker) return;
+    this.worker = null;
+    worker.terminate();
+    for (const { stored, reject } of this.jobs.values()) {
+      // the caller deletes the output
+      void stored.catch(() => {}).then(() => reject(new Error(`maintenance worker failed: ${reason}`)));
+    }
+    this.jobs.clear();
   }
 
   private cancel(wanted: Job["kind"]): void {
@@ -83,6 +109,7 @@ export class MaintenanceClient {
   private start(kind: Job["kind"], message: (id: number) => ToMaintenanceWorker, write?: Job["write"]): Promise<Result> {
     return new Promise((resolve, reject) => {
       const id = this.nextId++;
+      this.live();
       this.jobs.set(id, { kind, resolve, reject, stored: Promise.resolve(), ...(write === undefined ? {} : { write }) });
       this.post(message(id));
     });
@@ -117,6 +144,6 @@ export class MaintenanceClient {
   }
 
   private post(message: ToMaintenanceWorker): void {
-    this.worker.postMessage(message);
+    this.worker?.postMessage(message);
   }
 }
