@@ -57,6 +57,7 @@ if (pluginPython() !== null) {
       ["a signal to its group", "os.killpg(os.getpgrp(), 9)", "exit", /SIGKILL/],
       ["sys.exit", "sys.exit(3)", "exception", /^SystemExit: 3$/],
       ["KeyboardInterrupt", "raise KeyboardInterrupt()", "exception", /^KeyboardInterrupt/],
+      ["an interrupt of its own", "import _thread\n_thread.interrupt_main()\ntime.sleep(5)", "exception", /^KeyboardInterrupt/],
       ["an exception without text", "class E(Exception):\n    def __str__(self): raise ValueError()\nraise E()", "exception", /E/],
       ["recursion", "def f(): f()\nf()", "exception", /^RecursionError/],
       ["a large exception", "raise ValueError('x' * (5 << 20))", "exception", /^ValueError: x{100}/],

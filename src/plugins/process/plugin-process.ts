@@ -228,7 +228,8 @@ export class PluginProcess {
     if (own !== null && own.kind === "memory") this.isSpent = true;
     // raised by the interrupt
     if (own !== null && run.cause !== null) this.settle(failed({ ...run.cause, traceback: own.traceback }));
-    else if (own !== null) this.settle(failed(own));
+    // a plugin that interrupts itself, as timers of libraries do, is stopped by nobody else: the run has failed
+    else if (own !== null) this.settle(failed(own.kind === "stopped" ? { ...own, kind: "exception" } : own));
     else {
       run.hasReturned = true;
       this.settle(await run.requests.store(outcome));
