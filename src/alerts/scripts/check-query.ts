@@ -86,11 +86,11 @@ function keyOf({ key }: Property): string {
 
 /** Replaces `start` and `every` by the period. */
 function changedProperty(property: Property, period: string, edits: SourceEdit[]): boolean {
-  const text = { start: `-${period}`, every: period }[keyOf(property)];
-  if (text === undefined) return false;
+  const key = keyOf(property);
+  if (key !== "start" && key !== "every") return false;
   const { from, to } = property.key.location;
   const end = property.value?.location.to ?? to;
-  edits.push({ from, to: end, text: `${keyOf(property)}: ${text}` });
+  edits.push({ from, to: end, text: `${key}: ${key === "start" ? "-" : ""}${period}` });
   return true;
 }
 

@@ -82,6 +82,7 @@ describe("the query of a check", () => {
     ["range(start: -1h) |> window(every: 5m, period: 10m)", "window(every: 1m, period: 10m)"],
     ['range("start": -1h)', "range(start: -1m)"],
     ["range(start: -1h) |> map(fn: (r) => ({start: r._time, every: 1}))", "({start: -1m, every: 1m})"],
+    ["range(start: -1h) |> map(fn: (r) => ({toString: 1, constructor: r.valueOf}))", "({toString: 1, constructor: r.valueOf})"],
     ['range(start: -1h) |> last() |> yield(name: "start")', "last()"],
   ])("%s", (query, changed) => {
     const script = threshold({ text: `from(bucket: "b") |> filter(fn: (r) => r._field == "f") |> ${query}` });
