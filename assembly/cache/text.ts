@@ -6,15 +6,15 @@ import { memoryBase } from "../memory/host";
 import { INLINE_MAX, viewBytes, viewText } from "../memory/views";
 
 /** Bytes of text outside the present views listed. */
-export function textBytesOf(views: u32, validity: u32, list: u32, count: u32): u32 {
-  let total: u32 = 0;
+export function textBytesOf(views: u32, validity: u32, list: u32, count: u32): f64 {
+  let total: u64 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const index = load<u32>(list + (i << 2));
     if (!bitAt(validity, index)) continue;
     const bytes = viewBytes(views + index * VIEW_BYTES);
     if (bytes > INLINE_MAX) total += bytes;
   }
-  return total;
+  return <f64>total;
 }
 
 /** Copies the text of the present views listed, of which some may be there twice, to `text`, and points the views there. */

@@ -51,15 +51,16 @@ export function hashView(view: u32): u32 {
   return bytes > INLINE_MAX ? hashText(viewText(view), bytes, 0) : hashWords(load<u64>(view), load<u64>(view, 8));
 }
 
-/** Bytes of text outside the views of the present rows [from, from + count). */
-export function textBytes(views: u32, validity: u32, from: u32, count: u32): u32 {
-  let total: u32 = 0;
+/** Bytes of text outside the views of the present rows [from, from + count): of rows that share a text, as often as they have it. That may
+ *  be more than all memory. */
+export function textBytes(views: u32, validity: u32, from: u32, count: u32): f64 {
+  let total: u64 = 0;
   for (let row = from; row < from + count; row++) {
     if (validity != 0 && !bitAt(validity, row)) continue;
     const bytes = viewBytes(views + row * VIEW_BYTES);
     if (bytes > INLINE_MAX) total += bytes;
   }
-  return total;
+  return <f64>total;
 }
 
 /** Copies the views of rows [from, from + count) to `target`, their text to `text`, and points the copies there. Neighbours that share

@@ -135,7 +135,7 @@ export class KeptColumns {
   private ownText(column: KeptColumn, { placesPtr, count }: RowsForSlots, slotCount: number): void {
     const { call } = this.parts.kernel;
     const { values, validity } = column;
-    const bytes = call.textBytesOf(values.ptr, validity.ptr, placesPtr, count) >>> 0;
+    const bytes = call.textBytesOf(values.ptr, validity.ptr, placesPtr, count);
     if (bytes === 0) return;
     const { ptr } = this.addChunk(column, bytes);
     call.ownText(values.ptr, validity.ptr, placesPtr, count, ptr);
@@ -146,7 +146,7 @@ export class KeptColumns {
     const { call } = this.parts.kernel;
     const { values, validity } = column;
     const before = column.chunks;
-    const bytes = call.textBytes(values.ptr, validity.ptr, 0, slotCount) >>> 0;
+    const bytes = call.textBytes(values.ptr, validity.ptr, 0, slotCount);
     column.chunks = [];
     try {
       const { ptr } = this.addChunk(column, bytes);

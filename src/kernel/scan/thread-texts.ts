@@ -41,7 +41,7 @@ export class ThreadTexts {
 
   /** Short texts are in their views, which DuckDB copies. */
   private bytesOf({ dataPtr, validityPtr }: ScanColumn, rowCount: number): number {
-    return dataPtr === 0 ? 0 : this.kernel.call.textBytes(dataPtr, validityPtr, 0, rowCount) >>> 0;
+    return dataPtr === 0 ? 0 : this.kernel.call.textBytes(dataPtr, validityPtr, 0, rowCount);
   }
 
   private copy({ dataPtr, validityPtr }: ScanColumn, rowCount: number, bytes: number, blocks: Blocks): ScanColumn {

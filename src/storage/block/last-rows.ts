@@ -72,6 +72,6 @@ function lastRowsWithin(
 
 /** Copies the text of views to `memory`. Absent values become empty views. */
 function keepText(kernel: Kernel, viewsPtr: number, count: number, memory: DecodeMemory): void {
-  const bytes = kernel.call.textBytes(viewsPtr, 0, 0, count) >>> 0;
+  const bytes = kernel.call.textBytes(viewsPtr, 0, 0, count);
   if (bytes > 0) kernel.call.copyViews(viewsPtr, 0, 0, count, viewsPtr, memory.alloc(bytes));
 }

@@ -239,8 +239,8 @@ export class BufferSegment {
   /** Bytes of text outside the views of a batch's rows. */
   private textBytes({ dataPtr, validityPtr, isPacked }: ColumnRun, rows: { from: number; count: number; presentCount: number }): number {
     const { call } = this.kernel;
-    if (!isPacked) return call.textBytes(dataPtr, validityPtr, rows.from, rows.count) >>> 0;
-    return call.textBytes(dataPtr, 0, call.countBits(validityPtr, 0, rows.from), rows.presentCount) >>> 0;
+    if (!isPacked) return call.textBytes(dataPtr, validityPtr, rows.from, rows.count);
+    return call.textBytes(dataPtr, 0, call.countBits(validityPtr, 0, rows.from), rows.presentCount);
   }
 
   private copyValues(column: ColumnRun, own: SegmentColumn, from: number, count: number): void {

@@ -35,7 +35,7 @@ export function cutPages(
 function pageSize({ call }: Kernel, texts: ReadonlyMap<number, ColumnRun>, row: number, rowsLeft: number): number {
   let size = Math.min(LIMITS.pageRowsMax, rowsLeft);
   for (const { dataPtr, validityPtr } of texts.values()) {
-    while (size > WORD_ROWS && call.textBytes(dataPtr, validityPtr, row, size) >>> 0 > PAGE_TEXT_MAX) {
+    while (size > WORD_ROWS && call.textBytes(dataPtr, validityPtr, row, size) > PAGE_TEXT_MAX) {
       size = Math.max(WORD_ROWS, Math.floor(size / 2 / WORD_ROWS) * WORD_ROWS);
     }
   }
