@@ -8,7 +8,9 @@ import { addEntry, findEntry } from "./dictionary";
 import {
   Column,
   FieldEntry,
+  KIND_ESCAPED,
   KIND_SHARED,
+  KIND_TYPE,
   OWNER_TABLES,
   Parser,
   ROW_SPARSE,
@@ -89,7 +91,7 @@ export function hasColumn(parser: Parser, table: Table, namePtr: usize, nameByte
 
 function columnOfType(entry: FieldEntry, type: u32): u32 {
   let at = entry.columns;
-  while (at != 0 && (changetype<Column>(at).kind & ~KIND_SHARED) != type) at = changetype<Column>(at).sibling;
+  while (at != 0 && (changetype<Column>(at).kind & KIND_TYPE) != type) at = changetype<Column>(at).sibling;
   return at;
 }
 
@@ -123,7 +125,8 @@ function addColumn(parser: Parser, table: Table, entry: FieldEntry, type: u32): 
   return column;
 }
 
-/** What parse.ts compares with the body. A name that is written with escapes must never match: the byte 0xff occurs in no UTF-8 text. */
+/** What parse.ts compares with the body. A name that is written with escapes matches nothing: the byte 0xff occurs in no UTF-8 text, and
+ *  where the body is none, the line has no value for the column. */
 function fillNameAndMask(column: Column): void {
   let plain = true;
   for (let i: u32 = 0; i + 1 < column.keyBytes; i++) {
@@ -133,7 +136,10 @@ function fillNameAndMask(column: Column): void {
   const name = changetype<usize>(column);
   const mask = name + offsetof<Column>("mask0");
   if (plain) memory.copy(name, column.keyPtr, min<u32>(16, column.keyBytes));
-  else store<u8>(name, 0xff);
+  else {
+    store<u8>(name, 0xff);
+    column.kind |= KIND_ESCAPED;
+  }
   memory.fill(mask, 0xff, <usize>(plain ? min<u32>(16, column.keyBytes) : 1));
 }
 

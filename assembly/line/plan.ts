@@ -5,7 +5,7 @@ import { TYPE_FLOAT, TYPE_INTEGER } from "../abi";
 import { COMMA, SPACE, sameBytes } from "./bytes";
 import { growColumn, markRows, valueCount } from "./columns";
 import { parseFloat64, parseInteger, parseShortFloat } from "./number";
-import { Column, Parser, Table, reallocate, release } from "./structures";
+import { Column, KIND_TYPE, Parser, Table, reallocate, release } from "./structures";
 import { parseOtherValue } from "./value";
 
 /** Table.planRow while no row follows the plan. */
@@ -46,7 +46,7 @@ export function makePlan(parser: Parser, table: Table, last: Column): void {
     // the first 32 bytes of both are the name and its mask
     memory.copy(changetype<usize>(step), ptr, 32);
     step.keyBytes = column.keyBytes;
-    step.kind = column.kind & 15;
+    step.kind = column.kind & KIND_TYPE;
     step.suffix = 0x69 | ((i + 1 == count ? SPACE : COMMA) << 8);
     step.column = ptr;
     step.keyPtr = column.keyPtr;

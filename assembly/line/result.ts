@@ -2,7 +2,7 @@
 import { PARSED_COLUMN_WORDS, PARSED_HEADER_WORDS, PARSED_TABLE_WORDS } from "../abi";
 import { finishColumn } from "./columns";
 import { settlePlan } from "./plan";
-import { Column, Parser, Table, reallocate } from "./structures";
+import { Column, KIND_TYPE, Parser, Table, reallocate } from "./structures";
 
 /** Writes the result as abi.ts draws it and returns its address; `end`: offset of the first byte that was not read. */
 export function writeResult(parser: Parser, end: u32): u32 {
@@ -56,7 +56,7 @@ function writeTable(parser: Parser, table: Table, at: usize): usize {
     store<u32>(columnAt, column.index);
     store<u32>(columnAt, column.keyPtr, 4);
     store<u32>(columnAt, column.keyBytes - 1, 8);
-    store<u32>(columnAt, column.kind & 15, 12);
+    store<u32>(columnAt, column.kind & KIND_TYPE, 12);
     store<u32>(columnAt, column.dataPtr, 16);
     store<u32>(columnAt, present == table.rowCount ? 0 : column.bitmapPtr, 20);
     store<u32>(columnAt, present, 24);

@@ -63,6 +63,10 @@ export const ROW_SPARSE: u32 = 0xfffffffe;
 
 /** Column.kind is the type, with this bit when another column has the same name: the line must be checked for a second value. */
 export const KIND_SHARED: u32 = 16;
+/** Column.kind: the name needs escapes. No text is a value of it but on the careful path. */
+export const KIND_ESCAPED: u32 = 32;
+/** The bits of Column.kind that are the type. */
+export const KIND_TYPE: u32 = 15;
 
 // | name 16 bytes | mask 16 bytes | ... : the name with its "=" and 0xff for each byte that counts; names that need escapes never match
 /** A field of a table, and its values in the body. */

@@ -9,6 +9,7 @@ import { parseString } from "./text";
 // @ts-ignore: decorator
 @inline
 export function parseValue(parser: Parser, column: Column, p: usize, target: usize): usize {
+  // with KIND_ESCAPED it is no type
   const type = column.kind & ~KIND_SHARED;
   if (type == TYPE_INTEGER) return parseInteger(p, target);
   if (type == TYPE_FLOAT) return parseFloat64(p, target, parser.powersPtr);

@@ -54,3 +54,16 @@ test.each([
     expect(overwritten()).toEqual([]);
   }
 });
+
+// 0xff is what the names of such columns begin with where they are compared, and is in no text
+test.each([
+  ["the bytes of a name", "log,app=x a=1i,\xff\xff\xff\xff5 20"],
+  ["a byte and the next line", "log,app=x a=1i,\xff\nab5 20"],
+])("%s are not the name of a column with escapes", (_, text) => {
+  const parser = new LineParser(Kernel.create());
+  const parse = (body: string) => parser.parse(Buffer.from(body, "latin1"), { precision: Precision.nanosecond, receiveTimeNs: 0n });
+  for (let time = 1; time < 4; time++) parse(`log,app=x a=1i,b\\ c=2 ${time}\n`);
+  const { rowCount, errors } = parse(`${text}\n`);
+  expect(rowCount).toBe(0);
+  expect(errors.length).toBe(text.split("\n").length);
+});
