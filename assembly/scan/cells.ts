@@ -49,8 +49,7 @@ export function cellsCreate(origin: i64, width: u64, bins: u32, cellsMax: u32): 
 
 /** Frees the cells. */
 export function cellsFree(cells: Cells): void {
-  if (cells.slots != 0) hostFree(cells.slots, (cells.slotMask + 1) << 3);
-  if (cells.keys != 0) hostFree(cells.keys, cells.keyCapacity * KEY_BYTES);
+  if (cells.keys != 0) hostFree(cells.keys, tableBytes(cells.keyCapacity));
   hostFree(<u32>changetype<usize>(cells), offsetof<Cells>());
 }
 
@@ -133,12 +132,19 @@ function putCell(slots: u32, mask: u32, hash: u32, tagged: u32): void {
   store<u32>(slots + (at << 3), tagged, 4);
 }
 
-/** Doubles keys and slots: twice as many slots as keys. */
+/** Keys, and behind them twice as many slots: one block, so that it grows whole or not at all. */
+// @ts-ignore: decorator
+@inline
+function tableBytes(capacity: u32): u32 {
+  return capacity * (KEY_BYTES + 16);
+}
+
+/** Doubles keys and slots. */
 function growCells(cells: Cells): void {
   const old = cells.keyCapacity;
   const capacity = max(CELLS_MIN, old << 1);
-  const keys = hostAlloc(capacity * KEY_BYTES);
-  const slots = hostAlloc(capacity << 4);
+  const keys = hostAlloc(tableBytes(capacity));
+  const slots = keys + capacity * KEY_BYTES;
   memory.fill(slots, 0, capacity << 4);
   const mask = (capacity << 1) - 1;
   if (old != 0) {
@@ -148,8 +154,7 @@ function growCells(cells: Cells): void {
       const tagged = load<u32>(slot, 4);
       if (tagged != 0) putCell(slots, mask, load<u32>(slot), tagged);
     }
-    hostFree(cells.slots, (cells.slotMask + 1) << 3);
-    hostFree(cells.keys, old * KEY_BYTES);
+    hostFree(cells.keys, tableBytes(old));
   }
   cells.keys = keys;
   cells.keyCapacity = capacity;
