@@ -247,12 +247,14 @@ export class ScanRegistry {
   private copyLists(state: ScanState, thread: object, output: duckdbTypes.DataChunk, countMax: number): void {
     const batch = new ListBatch(this.memory.buffer as ArrayBuffer, output, state.outputs, countMax);
     const endMs = performance.now() + LISTS_MS;
-    for (let textBytes = 0; batch.count < countMax && textBytes < LIMITS.chunkTextBytesMax && performance.now() < endMs; ) {
+    let textBytes = 0;
+    // at least one, however late it is: an answer without rows says that there are no more
+    do {
       const chunk = this.read(state, thread, batch.count > 0);
       if (chunk === null) break;
       batch.add(chunk);
       textBytes += chunk.textBytes ?? 0;
-    }
+    } while (batch.count < countMax && textBytes < LIMITS.chunkTextBytesMax && performance.now() < endMs);
     batch.finish();
   }
 

@@ -1,5 +1,5 @@
 // Scans of many rows reach DuckDB as lists of values, which it unnests: the answers are those of scans that are read value by value.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { SqlEngine } from "../../src/sql/execute/engine.ts";
 import type { RowState } from "../support/rows/row-states.ts";
@@ -119,4 +119,19 @@ test("EXPLAIN ANALYZE names the columns that are unnested", async () => {
   expect(text).toContain('unnest("c3") AS "c3", unnest("c39") AS "c39"');
   expect(text).not.toContain("c4");
   await stored.close();
+});
+
+test("a thread that is interrupted before its first list does not take the scan for ended", async () => {
+  const lines = Array.from({ length: ROWS }, (_, i) => `cpu n=${i}i ${i}`).join("\n");
+  const stored = await StoredRows.open(kernel, "in memory", [{ database: "db", lines }]);
+  // what happens between two looks at the clock takes 5 ms
+  let nowMs = performance.now();
+  const clock = spyOn(performance, "now").mockImplementation(() => (nowMs += 5));
+  try {
+    const { rows } = await stored.sql(lists, "SELECT count(n) AS c, sum(n + 0) AS s FROM cpu");
+    expect(rows).toEqual([[BigInt(ROWS), (BigInt(ROWS) * BigInt(ROWS - 1)) / 2n]]);
+  } finally {
+    clock.mockRestore();
+    await stored.close();
+  }
 });
