@@ -36,6 +36,7 @@ const BOOLEANS: Readonly<Record<string, string>> = { true: "true", false: "false
 
 /** The lines of a file. An empty cell is no value. @throws TsdbError config; so does the reading of the lines */
 export async function csvLines(input: AsyncIterable<Uint8Array>, target: CsvTarget): Promise<CsvLines> {
+  checkTable(target.table);
   const records = csvRecords(input);
   const head = await records.next();
   if (head.done) throw new TsdbError("config", "the file is empty: its first line must name the columns");
@@ -63,6 +64,12 @@ export async function csvLines(input: AsyncIterable<Uint8Array>, target: CsvTarg
   return { lines: lines(), hasTextTimes };
 }
 
+/** @throws TsdbError config */
+function checkTable(name: string): void {
+  if (UNWRITABLE.test(name)) throw new TsdbError("config", `--table: a name ${UNWRITABLE_TEXT}`);
+  if (name.startsWith("#")) throw new TsdbError("config", "--table: a name cannot begin with #, as lines with it are comments");
+}
+
 function columnsOf(names: readonly string[], { wanted, known }: CsvTarget, sample: readonly CsvRecord[]): Column[] {
   const missing = [...wanted.keys()].find((name) => !names.includes(name));
   if (missing !== undefined) throw new TsdbError("config", `--columns: the file has no column "${near(missing)}"`);
@@ -73,6 +80,7 @@ function columnsOf(names: readonly string[], { wanted, known }: CsvTarget, sampl
   const timeName = times[0] ?? "time";
   return names.map((name, i) => {
     if (name === "") throw new TsdbError("config", "a column of the file has no name");
+    if (UNWRITABLE.test(name)) throw new TsdbError("config", `column "${near(name)}": a name ${UNWRITABLE_TEXT}`);
     const type = name === timeName ? "time" : (wanted.get(name) ?? known.get(name) ?? guessed(sample, i));
     return { name, key: escaped(name), type };
   });
@@ -119,7 +127,7 @@ class LineWriter {
       const bad = () => fault(`column "${near(name)}": "${near(cell)}" is no ${type}`);
       if (type === "time") time = this.timeOf(cell) ?? fail(bad());
       else if (type === "tag") {
-        if (/\n|\\$/.test(cell)) throw fault(`column "${near(name)}": a tag cannot have a line break, or end with a backslash`);
+        if (UNWRITABLE.test(cell)) throw fault(`column "${near(name)}": a tag ${UNWRITABLE_TEXT}`);
         key += `,${label}=${escaped(cell)}`;
       } else fields += `${fields === "" ? "" : ","}${label}=${fieldOf(cell, type) ?? fail(bad())}`;
     }
@@ -167,10 +175,15 @@ function fail(error: Error): never {
   throw error;
 }
 
-function escaped(text: string): string {
-  return text.replace(/[,= ]/g, "\\$&");
+/** What no line can have as a name, or as the value of a tag. */
+const UNWRITABLE = /\n|\\$/;
+const UNWRITABLE_TEXT = "cannot have a line break, or end with a backslash";
+
+function escaped(text: string, special = /[,= ]/g): string {
+  // doubled where they would escape what follows
+  return text.replace(/\\+(?=[,= ])|\\{2,}/g, "$&$&").replace(special, "\\$&");
 }
 
 function escapedTable(text: string): string {
-  return text.replace(/[, ]/g, "\\$&");
+  return escaped(text, /[, ]/g);
 }
