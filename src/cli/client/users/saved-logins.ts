@@ -107,7 +107,10 @@ async function withLock<T>(path: string, run: () => Promise<T>): Promise<T> {
     try {
       mkdirSync(lock);
       break;
-    } catch {
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") {
+        throw new TsdbError("io", `the next token cannot be kept: ${(error as Error).message}`, {}, { cause: error });
+      }
       const sinceMs = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
       if (sinceMs > LOCK_MS_MAX) rmSync(lock, { recursive: true, force: true });
       else await Bun.sleep(LOCK_POLL_MS);
