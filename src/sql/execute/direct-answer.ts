@@ -14,6 +14,7 @@ import { ChunkColumn, RESULT_TYPE, readChunkColumn } from "./chunk-reader.ts";
 import type { DirectScan, PlannedScan } from "./direct-scan.ts";
 import type { StatementScan } from "./duck-table.ts";
 import { RowOrder } from "./order/row-order.ts";
+import { TopRows } from "./order/top-rows.ts";
 
 /** Above this number DuckDB sorts faster, and within its memory limit. */
 const SORTED_ROWS_MAX = 100_000;
@@ -70,6 +71,8 @@ export class DirectAnswer {
       this.cursor = cutChunks(this.cursor, this.columnTypes, this.firstRows, this.rowsMax);
       return true;
     }
+    const { distinctOn, keys, offset, limit } = this.plan;
+    if (distinctOn === null && TopRows.fits(this.columnTypes, keys, offset + limit)) return yield* this.readFirst(offset + limit);
     const parts: { columns: ResultColumn[]; rowCount: number }[] = [];
     let rows = 0;
     let bytes = 0;
@@ -86,6 +89,24 @@ export class DirectAnswer {
     }
     this.close();
     this.sorted = yield* this.sort(parts, rows);
+    return true;
+  }
+
+  /** Reads the first `count` rows. Returns false if they cannot be told while they are read. */
+  private *readFirst(count: number): Steps<boolean> {
+    const { kernel, plan, cursor } = this;
+    const top = new TopRows(this.columnTypes, this.types, plan.keys, count, LIMITS.vectorRows);
+    const key = plan.keys[0]!.column;
+    for (let chunk = cursor!.next(); chunk !== null; chunk = cursor!.next()) {
+      yield;
+      const { rowCount } = chunk;
+      if (yield* top.add(kernel, { rowCount, key: chunk.columns[key]!, columns: this.borrow(chunk) })) continue;
+      this.close();
+      return false;
+    }
+    this.close();
+    const { columns, rowCount } = yield* top.first();
+    this.sorted = { columns, rows: null, rowCount };
     return true;
   }
 
