@@ -123,18 +123,24 @@ class BlockMerge {
     writer.begin(this.columns, { seriesCount, tags });
     const countsPtr = memory.allocZeroed(seriesCount * 4);
     let rowsMax = this.limits.sliceRows;
+    let rowsMin = SLICE_ROWS_MIN;
     while (this.inputs.some(({ rowsLeft }) => rowsLeft > 0)) {
       const slice = MergeSlice.take(this.kernel, this.inputs, rowsMax, seriesCount);
       try {
         await this.request.pace();
-        const written = await this.writeSlice(slice, rowsMax, countsPtr);
+        const written = await this.writeSlice(slice, rowsMax > rowsMin && this.strings.length > 0, countsPtr);
         if (written === "less") {
-          rowsMax = Math.max(SLICE_ROWS_MIN, rowsMax >> 2);
+          rowsMax = Math.max(rowsMin, rowsMax >> 2);
           continue;
         }
-        // if a large slice left less than a bitmap word of rows, the next slice must be larger
-        if (written === "more") rowsMax *= 2;
-        else if (written === "little text") rowsMax = Math.min(this.limits.sliceRows, rowsMax * 2);
+        // if a large slice left less than a bitmap word of rows, the next slice must be larger, whatever its text
+        if (written === "more") {
+          rowsMax *= 2;
+          rowsMin = rowsMax;
+          continue;
+        }
+        rowsMin = SLICE_ROWS_MIN;
+        if (written === "little text") rowsMax = Math.min(this.limits.sliceRows, rowsMax * 2);
       } finally {
         slice.release();
       }
@@ -144,9 +150,12 @@ class BlockMerge {
   }
 
   /** Returns "less" or "more" if nothing was written and the slice must have fewer or more rows. */
-  private async writeSlice(slice: MergeSlice, rowsMax: number, countsPtr: number): Promise<"less" | "more" | "much text" | "little text"> {
+  private async writeSlice(
+    slice: MergeSlice,
+    canBeLess: boolean,
+    countsPtr: number,
+  ): Promise<"less" | "more" | "much text" | "little text"> {
     const { kernel, limits } = this;
-    const canBeLess = rowsMax > SLICE_ROWS_MIN && this.strings.length > 0;
     const memory = new TextMemory(kernel, canBeLess ? limits.textBytes : Number.POSITIVE_INFINITY);
     try {
       const texts = await this.mergeTexts(slice, memory, canBeLess);

@@ -49,7 +49,11 @@ interface Written extends MergedFile {
   readonly file: Uint8Array<ArrayBuffer>;
 }
 
-async function write(tasks: FileRequest["tasks"], limits: Partial<MergeLimits> = {}): Promise<Written> {
+async function write(
+  tasks: FileRequest["tasks"],
+  limits: Partial<MergeLimits> = {},
+  pace: () => Promise<void> = () => Promise.resolve(),
+): Promise<Written> {
   const pieces: Uint8Array[] = [];
   const before = kernel.heap.usedBytes;
   const merged = await writeMergedFile(
@@ -60,7 +64,7 @@ async function write(tasks: FileRequest["tasks"], limits: Partial<MergeLimits> =
         pieces.push(piece);
         return Promise.resolve();
       },
-      pace: () => Promise.resolve(),
+      pace,
       limits,
     },
   );
@@ -202,6 +206,19 @@ describe("merging", () => {
       for (const size of sizes.slice(0, -1)) expect(size % 64).toBe(0);
       open.close();
     }
+  });
+
+  test("points that 20 files have, with more text than a slice of 64 of them may have", async () => {
+    const runs = Array.from({ length: 20 }, (_, n) =>
+      Array.from(
+        { length: 200 },
+        (_, i): TestRow => ({ timeNs: 5n, tags: { host: `h${1000 + i}` }, fields: { s: `${n} ${i} `.padEnd(1000, "x") } }),
+      ),
+    );
+    let paces = 0;
+    const pace = () => (++paces < 1000 ? Promise.resolve() : Promise.reject(new Error("it does not end")));
+    const merged = await write([taskOf(runs.map((rows, n) => fileOf(rows, n)))], { textBytes: 1 << 20 }, pace);
+    expect(readAll(merged)).toEqual([modelRows(runs)]);
   });
 
   test("pages of long text are smaller", async () => {
