@@ -371,6 +371,16 @@ test("a cancelled backup and a cancelled restore leave nothing", async () => {
   expect(await server.backups.cancelRestore(id).catch(String)).toContain("no restore");
 });
 
+test("a restore of databases without tables that was cut off has failed where they have tables", async () => {
+  const objects = await world();
+  const { catalog } = await SmallServer.open(objects);
+  const databases = catalog.databases().map(({ id }) => id);
+  const unfinished = { status: "in_progress", createdMs: 1, completedMs: null, error: null, totalFiles: 0, totalBytes: 0 } as const;
+  await new RestoreLog(objects, KEYS.restores).put({ id: "r", backup: "whole", ...unfinished, tables: [], databases });
+  const server = await SmallServer.open(objects);
+  expect((await server.backups.restores()).map(({ status }) => status)).toEqual(["failed"]);
+});
+
 test("a backup that is being replaced is not read: its files go when the other one is whole", async () => {
   const objects = await world();
   const server = await SmallServer.open(objects);

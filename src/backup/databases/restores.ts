@@ -30,7 +30,9 @@ export class Restores {
     const { catalog, nowMs } = this.parts;
     const cameAbout = ({ tables, databases }: RestoreRecord) => {
       if (tables.length > 0) return tables.some((id) => catalog.tableById(id) !== undefined);
-      return databases.some((id) => catalog.databaseById(id) !== undefined);
+      // databases that were there have lost their tables
+      const isAsRestored = (id: number) => catalog.databaseById(id) !== undefined && catalog.tables(id).length === 0;
+      return databases.length > 0 && databases.every(isAsRestored);
     };
     await this.log.open(catalog.refusal === null ? cameAbout : null, nowMs());
   }
