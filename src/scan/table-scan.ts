@@ -159,8 +159,10 @@ export class TableScan implements ScanTable {
         yield;
       }
       const rows = yield* this.inOrder(runs, keys);
-      isOpen = rows !== null;
-      return rows === null ? null : this.track(new NewestCursor(rows, columns, pieces));
+      if (rows === null) return null;
+      const cursor = newestCursor(rows, columns, pieces);
+      isOpen = true;
+      return this.track(cursor);
     } finally {
       // refused, failed or abandoned
       if (!isOpen) pieces.release();
@@ -378,16 +380,13 @@ class GroupsCursor implements ScanCursor {
 
 /** Returns newest rows, whose values are in the runs. */
 class NewestCursor implements ScanCursor {
-  private readonly cursor: ScanCursor;
   private isClosed = false;
 
   constructor(
+    private readonly cursor: ScanCursor,
     private readonly rows: NewestInOrder,
-    columns: readonly ColumnDef[],
     private readonly pieces: TableReader,
-  ) {
-    this.cursor = pieces.withRoom(() => rows.open(columns));
-  }
+  ) {}
 
   next(): ScanChunk | null {
     const chunk = this.isClosed ? null : this.cursor.next();
@@ -401,6 +400,17 @@ class NewestCursor implements ScanCursor {
     this.cursor.close();
     this.rows.release();
     this.pieces.release();
+  }
+}
+
+/** Takes over rows and pieces; if it fails, the rows are freed. @throws TsdbError overloaded */
+function newestCursor(rows: NewestInOrder, columns: readonly ColumnDef[], pieces: TableReader): NewestCursor {
+  try {
+    const cursor = pieces.withRoom(() => rows.open(columns));
+    return new NewestCursor(cursor, rows, pieces);
+  } catch (error) {
+    rows.release();
+    throw error;
   }
 }
 

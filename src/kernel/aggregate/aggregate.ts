@@ -138,7 +138,7 @@ export class Aggregator {
 
   /** The groups that have rows, with the columns of `aggregateColumns`. Returns null if a sum of integers, even an intermediate one,
    *  exceeds 64 bits, if the cells exceed the memory allowed, the groups their number, or if a bin begins before the least i64. The
-   *  cursor owns the accumulated state; nothing may be added afterwards. @throws TsdbError overloaded */
+   *  cursor owns the accumulated state; nothing may be added afterwards. @throws TsdbError overloaded: everything is freed then */
   finish(): ScanCursor | null {
     assert(!this.released, "finish after release");
     const { request, groups, cells, rowCounts, columns, quantiles } = this;
@@ -146,7 +146,12 @@ export class Aggregator {
       this.release();
       return null;
     }
-    return new GroupCursor(this.kernel, { request, groups, cells, rowCounts, columns, quantiles }, () => this.release());
+    try {
+      return new GroupCursor(this.kernel, { request, groups, cells, rowCounts, columns, quantiles }, () => this.release());
+    } catch (error) {
+      this.release();
+      throw error;
+    }
   }
 
   release(): void {

@@ -29,13 +29,18 @@ test("all is given back when memory is full, whichever block it was wanted for",
       return alloc(bytes);
     };
     try {
-      addOne(kernel, aggregator, run, wanted);
-      return "added";
+      try {
+        addOne(kernel, aggregator, run, wanted);
+      } catch (error) {
+        aggregator.release();
+        throw error;
+      }
+      aggregator.finish()!.close();
+      return "finished";
     } catch (error) {
       return (error as Error).message;
     } finally {
       heap.alloc = alloc;
-      aggregator.release();
     }
   };
   attempt(0);

@@ -63,15 +63,17 @@ export class NewestInOrder {
   static *of(kernel: Kernel, runs: readonly Run[], keys: readonly TagOrder[]): Generator<void, NewestInOrder, void> {
     const series = commonSeries(kernel, runs);
     const found = new NewestInOrder(kernel, runs, series);
+    let isKept = false;
     try {
       yield;
       found.keepNewest();
       yield;
       yield* found.order(keys);
+      isKept = true;
       return found;
-    } catch (error) {
-      found.release();
-      throw error;
+    } finally {
+      // failed or abandoned
+      if (!isKept) found.release();
     }
   }
 
@@ -82,6 +84,15 @@ export class NewestInOrder {
   /** @throws TsdbError overloaded */
   open(columns: readonly ColumnDef[]): ScanCursor {
     const blocks = new Blocks(this.kernel);
+    try {
+      return this.opened(columns, blocks);
+    } catch (error) {
+      blocks.release();
+      throw error;
+    }
+  }
+
+  private opened(columns: readonly ColumnDef[], blocks: Blocks): ScanCursor {
     const readers = columns.map((column) => this.reader(column, blocks));
     const places = new ChunkPlaces(this.kernel, this.sources, this.placesPtr, blocks);
     let at = 0;
