@@ -115,21 +115,24 @@ export class BackupService {
 
   /** Replaces the rows of a shard. @throws TsdbError not_found, bad_request for an archive that is damaged or of another shard's time:
    *  nothing is changed; unprocessable, limit_exceeded, read_only, no_space */
-  restoreShard(id: bigint, pieces: AsyncIterable<Uint8Array>): Promise<void> {
-    return this.inTurn(async () => {
-      const { databaseId, hour } = shardOf(id);
-      this.requireDatabase(id);
-      const spool = new Spool(this.parts.folder);
-      try {
-        const archive = await readArchive(pieces, spool);
-        checkWindow(archive.description, hour, id);
+  async restoreShard(id: bigint, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+    const { catalog, folder } = this.parts;
+    const { databaseId, hour } = shardOf(id);
+    if (catalog.refusal !== null) throw catalog.refusal;
+    this.requireDatabase(id);
+    const spool = new Spool(folder);
+    try {
+      // other restores do not wait for the sender
+      const archive = await readArchive(pieces, spool);
+      checkWindow(archive.description, hour, id);
+      await this.inTurn(async () => {
         // it may have been deleted while the archive came
         this.requireDatabase(id);
         await restoreShard(this.parts, databaseId, archive);
-      } finally {
-        await spool.remove();
-      }
-    });
+      });
+    } finally {
+      await spool.remove();
+    }
   }
 
   private requireDatabase(id: bigint): void {

@@ -252,6 +252,31 @@ test("a shard replaces the rows of its time, and no others", async () => {
   }
 });
 
+test("a shard that is still being sent holds up no other restore", async () => {
+  await using server = await startUp(SETUP);
+  await write(server, "b", `m v=1i ${START_S}`);
+  const { shards } = await backUp(server.bucketsUrl, "tok");
+  const [[id, bytes]] = [...shards] as [[number, Uint8Array]];
+  await write(server, "b", `m v=2i ${START_S}`);
+  const url = `${server.bucketsUrl}/api/v2/restore/shards/${id}`;
+  const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const body = async function* (): AsyncGenerator<Uint8Array> {
+    yield bytes.subarray(0, 100);
+    begin();
+    await mayEnd;
+    yield bytes.subarray(100);
+  };
+  const slow = fetch(url, { method: "POST", headers: { authorization: "Token tok" }, body: body() as unknown as BodyInit });
+  await begun;
+  expect((await send(url, "tok", bytes)).status).toBe(200);
+  expect(await server.sql("b", "SELECT v FROM m")).toEqual([{ v: 1 }]);
+  await write(server, "b", `m v=3i ${START_S}`);
+  end();
+  expect((await slow).status).toBe(200);
+  expect(await server.sql("b", "SELECT v FROM m")).toEqual([{ v: 1 }]);
+});
+
 test("since: what was flushed later is added to what is there", async () => {
   await using server = await startUp(SETUP, AT_ONCE);
   await write(server, "b", `m,k=a v=1 ${START_S}`);
