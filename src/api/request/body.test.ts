@@ -205,3 +205,32 @@ test.each([
   };
   expect(announced()).toBe(want);
 });
+
+test.each([null, "gzip"])(
+  "a body in pieces of which nothing more comes is ended, however long the reader takes: encoding %p",
+  async (encoding) => {
+    const sent = encoding === null ? incompressible : gzip(incompressible);
+    const request = (ends: boolean) => {
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          controller.enqueue(sent.slice(0, 200_000));
+          if (!ends) return;
+          controller.enqueue(sent.slice(200_000));
+          controller.close();
+        },
+      });
+      return new Request("http://localhost/", { method: "POST", headers: encoding === null ? {} : { "content-encoding": encoding }, body });
+    };
+    const patient = new BodyReader(MAX, () => 0, false, 60);
+    const taken = async (wanted: Request) => {
+      let bytes = 0;
+      for await (const piece of patient.pieces(wanted)) {
+        bytes += piece.byteLength;
+        await Bun.sleep(100);
+      }
+      return bytes;
+    };
+    expect(await taken(request(true))).toBe(incompressible.byteLength);
+    expect(await taken(request(false)).catch(({ kind }: TsdbError) => kind)).toBe("too_slow");
+  },
+);

@@ -3,6 +3,7 @@
 import { pipeline } from "node:stream/promises";
 import zlib from "node:zlib";
 import { near, TsdbError } from "../../model/errors.ts";
+import { LIMITS } from "../../model/limits.ts";
 import { freeBuffer } from "../../model/memory/free-buffer.ts";
 import { Arrivals } from "./arrivals.ts";
 import { loopTurns, TURN_BYTES } from "./loop-turns.ts";
@@ -37,11 +38,12 @@ export class BodyReader {
   private readonly arrivals: Arrivals;
 
   /** @param bytesMax limit of the bytes as sent, and again after decompression @param nowMs a monotonic clock @param isLenient x-gzip is
-   *  gzip, and unknown encodings are ignored */
+   *  gzip, and unknown encodings are ignored @param silenceMs how long `pieces` waits for the next one */
   constructor(
     private readonly bytesMax: number,
     private readonly nowMs: () => number,
     private readonly isLenient = false,
+    private readonly silenceMs = LIMITS.connectionIdleSeconds * 1000,
   ) {
     this.arrivals = new Arrivals(nowMs);
   }
@@ -76,10 +78,11 @@ export class BodyReader {
     return pieces.bytes;
   }
 
-  /** The body in pieces, decompressed, as fast as they are taken. @throws as `head` and `read` */
+  /** The body in pieces, decompressed, as fast as they are taken: also where the connection's idle limit is lifted. @throws as `head` and
+   *  `read` */
   async *pieces(request: Request): AsyncGenerator<Uint8Array> {
     const { isGzip } = this.head(request);
-    const sent = this.paced(request.body ?? []);
+    const sent = this.paced(request.body === null ? [] : this.attended(request.body));
     if (!isGzip) {
       yield* sent;
       return;
@@ -99,6 +102,22 @@ export class BodyReader {
       throw gunzipError(error);
     } finally {
       inflate.destroy();
+    }
+  }
+
+  /** A client may have gone away without a word. @throws TsdbError too_slow */
+  private async *attended(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const reader = stream.getReader();
+    try {
+      for (;;) {
+        const silence = Promise.withResolvers<never>();
+        const timer = setTimeout(() => silence.reject(tooSlow(this.silenceMs)), this.silenceMs);
+        const { done, value } = await Promise.race([reader.read(), silence.promise]).finally(() => clearTimeout(timer));
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      void reader.cancel().catch(() => {});
     }
   }
 
