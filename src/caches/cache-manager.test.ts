@@ -197,6 +197,32 @@ test("a cache that does not fit says so at each read, takes nothing, and is ther
   expect(kernel.heap.usedBytes).toBe(before);
 });
 
+test("reads of caches that do not fit lose no memory, however little there is", async () => {
+  const snapshot = snapshotOf(
+    Array.from({ length: 2000 }, (_, i) => row(`host ${i % 500}`, "eu", i, i, `a note of some length ${i % 900}`)),
+  );
+  const keyed = { ...LAST, id: 3, keyColumnIds: [1, 4], count: 3 };
+  for (const cache of [LAST, keyed, DISTINCT, { ...DISTINCT, id: 4, columnIds: [1, 4] }]) {
+    let misfits = 0;
+    for (let bytesMax = 0; bytesMax < 400_000; bytesMax += bytesMax < 4000 ? 100 : 4000) {
+      const before = kernel.heap.usedBytes;
+      const cacheWorker = cacheWorkerOf({ bytesMax });
+      const fits = await read(cacheWorker, cache, snapshot.table).then(
+        () => true,
+        () => false,
+      );
+      if (!fits) misfits += 1;
+      cacheWorker.keepOnly([]);
+      await cacheWorker.idle();
+      cacheWorker.evict(["last", "distinct"], NOW_MS);
+      expect({ bytesMax, left: cacheWorker.bytes, lost: kernel.heap.usedBytes - before }).toEqual({ bytesMax, left: 0, lost: 0 });
+      if (fits) break;
+    }
+    expect(misfits).toBeGreaterThan(10);
+  }
+  snapshot.free();
+});
+
 test("a statement that waits for another one leaves at once when it is cancelled, and the others go on", async () => {
   const cacheWorker = cacheWorkerOf();
   const snapshot = snapshotOf([row("h", "eu", 0, 1)]);

@@ -97,9 +97,9 @@ export class DistinctState implements CacheState {
       });
       const seriesPtr = this.keys.tagKeys(listPtr, count, blocks);
       const timePtr = blocks.allocZeroed(count * 8);
-      const { bytes } = blocks;
-      memory.note(bytes);
       const rows = { rowCount: count, seriesPtr, timePtr, columns, dictionary: this.keys.tags.view() };
+      const { bytes } = blocks;
+      memory.take(bytes);
       return {
         run: { ...rows, sorted: false, unique: true, minTimeNs: 0n, maxTimeNs: 0n, seqMin: 1, seqMax: 1 },
         bytes,

@@ -32,6 +32,7 @@ export class LastState implements CacheState {
   /** Lower bound of the arrival times. */
   private leastNs = NONE_NS;
 
+  /** @throws NoRoomError, TsdbError overloaded */
   constructor(
     private readonly parts: StateParts,
     private readonly cache: LastCacheDef,
@@ -40,8 +41,15 @@ export class LastState implements CacheState {
     this.keyColumns = cacheColumns(cache, table).filter(({ id }) => cache.keyColumnIds.includes(id));
     this.keys = new CacheKeys({ ...parts, columns: this.keyColumns, skipsNulls: true });
     this.order = new KeyOrder(parts.kernel, parts.memory, this.keyColumns);
-    this.series = this.newSeries();
-    this.slots = new NewestSlots(parts.kernel, parts.memory, cache.count);
+    const owned: { release(): void }[] = [this.keys];
+    try {
+      this.series = this.newSeries();
+      owned.push(this.series);
+      this.slots = new NewestSlots(parts.kernel, parts.memory, cache.count);
+    } catch (error) {
+      for (const each of owned) each.release();
+      throw error;
+    }
     this.columns = new KeptColumns(parts);
     this.fields = this.fieldsOf(table);
   }
@@ -98,9 +106,9 @@ export class LastState implements CacheState {
       kernel.call.gather4(this.slots.seriesPtr, listPtr, count, seriesPtr);
       const columns = this.columns.gather(this.fields, { listPtr, count }, blocks);
       const { minNs, maxNs } = count === 0 ? { minNs: 0n, maxNs: 0n } : timeRange(kernel, timePtr, count);
-      const { bytes } = blocks;
-      memory.note(bytes);
       const rows = { rowCount: count, seriesPtr, timePtr, columns, dictionary: this.series.view() };
+      const { bytes } = blocks;
+      memory.take(bytes);
       return {
         run: { ...rows, sorted: false, unique: true, minTimeNs: minNs, maxTimeNs: maxNs, seqMin: 1, seqMax: 1 },
         bytes,

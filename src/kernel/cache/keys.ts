@@ -45,13 +45,24 @@ export class CacheKeys {
   private readonly rowKeysPtr: number;
   private notedBytes = 0;
 
+  /** @throws NoRoomError, TsdbError overloaded */
   constructor(private readonly parts: CacheKeysParts) {
     const { kernel, columns, skipsNulls } = parts;
     const tagIds = columns.filter(({ type }) => type === ColumnType.tag).map(({ id }) => id);
     this.fields = columns.filter(({ type }) => type !== ColumnType.tag);
     this.tags = new SeriesMaps({ ...parts, tagIds, skipsWithout: skipsNulls });
-    this.rowKeysPtr = this.fields.length === 0 ? 0 : kernel.call.rowKeysCreate() >>> 0;
-    this.note();
+    try {
+      this.rowKeysPtr = this.fields.length === 0 ? 0 : kernel.call.rowKeysCreate() >>> 0;
+    } catch (error) {
+      this.tags.release();
+      throw error;
+    }
+    try {
+      this.note();
+    } catch (error) {
+      this.release();
+      throw error;
+    }
   }
 
   get count(): number {

@@ -48,6 +48,16 @@ export class CacheMemory {
     this.taken += deltaBytes;
     if (deltaBytes > 0 && this.roomBytes() < 0) throw new NoRoomError();
   }
+
+  /** The same, but `bytes` are not counted if the limit is exceeded. @throws NoRoomError */
+  take(bytes: number): void {
+    try {
+      this.note(bytes);
+    } catch (error) {
+      this.note(-bytes);
+      throw error;
+    }
+  }
 }
 
 /** A growable array of fixed-width elements. Growing moves it: read `ptr` again after `reserve`. */
