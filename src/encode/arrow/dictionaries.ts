@@ -77,7 +77,8 @@ export class UsedStrings implements Converter {
   private strings: string[] = [];
   /** Our code by the engine's code, -1 if not assigned. */
   private ours: Int32Array = new Int32Array(0);
-  private dictionary: Vector<Utf8> = vectorFromArray([""], new Utf8());
+  /** Null: not made since the strings started over. */
+  private dictionary: Vector<Utf8> | null = null;
 
   readonly data: Convert = (column, length) => {
     assert(column.dictionary !== undefined, "a dictionary column has a dictionary");
@@ -89,7 +90,7 @@ export class UsedStrings implements Converter {
       this.restart();
       this.learn(codes, column, length);
     }
-    if (this.strings.length !== known || known === 0)
+    if (this.dictionary === null || this.strings.length !== known)
       this.dictionary = vectorFromArray(this.strings.length === 0 ? [""] : this.strings, new Utf8());
     const data = new Int32Array(length);
     for (let row = 0; row < length; row++) data[row] = isNull(column, row) ? 0 : this.ours[codes[row]!]!;
@@ -120,6 +121,7 @@ export class UsedStrings implements Converter {
   }
 
   private restart(): void {
+    this.dictionary = null;
     this.strings = [];
     this.ours = new Int32Array(this.source.length).fill(-1);
   }
