@@ -120,7 +120,9 @@ export interface ReduceRequest extends ReadRequest {
 }
 
 /** Of the wanted series: the values of a tag, the columns of their keys, or how many there are, whose fields do not count. */
-export type SeriesQuestion = { readonly kind: "values"; readonly tag: string } | { readonly kind: "labels" | "count" };
+export type SeriesQuestion =
+  /** `withAbsent`: an empty text stands for series without the tag; false: they say nothing. */
+  { readonly kind: "values"; readonly tag: string; readonly withAbsent: boolean } | { readonly kind: "labels" | "count" };
 
 export interface SeriesAnswer {
   /** In any order. */

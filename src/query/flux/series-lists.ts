@@ -9,13 +9,15 @@ import type { StatementMemory } from "../../tsdbql/execute/memory.ts";
 import { aggregatedColumns } from "../../tsdbql/execute/rows/aggregated.ts";
 import { MeasurementTable } from "../../tsdbql/execute/rows/table.ts";
 import { countSeries, hasSeries, type SeriesChoice, tagKeys, tagValues } from "../../tsdbql/execute/show/series.ts";
-import type { SeriesCondition } from "../../tsdbql/plan/show-condition.ts";
+import type { SeriesCondition, TextCondition } from "../../tsdbql/plan/show-condition.ts";
 import { tagPredicates } from "./measurement-reader.ts";
 
 export interface SeriesFacts {
   readonly texts: readonly string[];
   readonly count: number;
 }
+
+const ABSENT: TextCondition = { text: "", isNegated: false, accepts: (value) => value === "" };
 
 const NOTHING: SeriesFacts = { texts: [], count: 0 };
 
@@ -51,7 +53,9 @@ export class SeriesLists {
       case "values": {
         const { tag } = question;
         if (tag === "_measurement") return (await hasSeries(choice, shown)) ? { texts: [scan.name], count: 0 } : NOTHING;
-        return { texts: (await tagValues(choice, shown, (key) => key === tag)).get(tag) ?? [], count: 0 };
+        const texts = (await tagValues(choice, shown, (key) => key === tag)).get(tag) ?? [];
+        const without: SeriesChoice = { ...choice, condition: { kind: "and", left: condition, right: { kind: "tag", tag, of: ABSENT } } };
+        return { texts: question.withAbsent && (await hasSeries(without, shown)) ? ["", ...texts] : texts, count: 0 };
       }
     }
   }

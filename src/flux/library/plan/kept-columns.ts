@@ -6,7 +6,7 @@ import { FluxError } from "../../values/flux-error.ts";
 import { TableMerge } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { located, streamOf } from "../operator.ts";
-import { isPlainPushed, PushedNode, type ReduceWish, type StorageDescribe, type StorageReduce } from "../universe/pushed.ts";
+import { isPlainPushed, type KeptTag, PushedNode, type ReduceWish, type StorageDescribe, type StorageReduce } from "../universe/pushed.ts";
 import { COUNTS } from "../universe/sources.ts";
 import { KeepOperation, NumberedOperation, SortOperation, WindowOperation } from "./operations.ts";
 
@@ -99,8 +99,10 @@ class KeptNode extends PushedNode {
     this.onlyName = others.length === 0 && tag !== undefined && !OF_ROWS.includes(tag) ? tag : null;
   }
 
-  override get keptTag(): string | null {
-    return this.readers <= 1 && isPlainPushed(this.inputs[0]) ? this.onlyName : null;
+  override get keptTag(): KeptTag | null {
+    const [series] = this.inputs;
+    const { onlyName: tag } = this;
+    return this.readers <= 1 && tag !== null && series instanceof PushedNode && isPlainPushed(series) ? { tag, series } : null;
   }
 
   override get isPushed(): boolean {

@@ -1,5 +1,4 @@
 // Packages `influxdata/influxdb/schema` and `influxdata/influxdb/v1`: what a bucket holds.
-import type { SeriesQuestion } from "../../interpret/flux-source.ts";
 import type { StreamNode, Tables } from "../../tables/stream.ts";
 import { FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
@@ -7,10 +6,11 @@ import { lacksOrganization, otherOrganization } from "../influxdb/bucket-argumen
 import { remoteOf } from "../influxdb/remote.ts";
 import { TableMerge } from "../merge-tables.ts";
 import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
-import { asInput, operator, streamOf, type TableBody } from "../operator.ts";
-import { BOUNDS, ordered, withCommonLabels } from "../plan/label-list.ts";
+import { operator, streamOf, type TableBody } from "../operator.ts";
+import { BOUNDS, withCommonLabels } from "../plan/label-list.ts";
 import { membersOf } from "../plan/read-members.ts";
 import { reducedOr } from "../plan/reduced.ts";
+import { described, tagList } from "../plan/series-list.ts";
 import { storableFilter } from "../plan/storable-filter.ts";
 import { distinctTable } from "../universe/distinct.ts";
 import { PushedNode } from "../universe/pushed.ts";
@@ -46,42 +46,6 @@ measurementFieldKeys = (bucket, measurement, start=_since, stop=_until) =>
     fieldKeys(bucket: bucket, predicate: (r) => r._measurement == measurement, start: start, stop: stop)
 `;
 
-interface Listing {
-  readonly textsOf: (table: FluxTable) => Iterable<string>;
-  /** They come before the others. */
-  readonly first: readonly string[];
-}
-
-/** What `textsOf` gives for the tables, each once and in order. */
-function* listing(input: Tables, { textsOf, first }: Listing): Tables {
-  const found = new Set<string>();
-  for (const table of input) {
-    yield null;
-    if (table !== null) for (const text of textsOf(table)) found.add(text);
-  }
-  yield ordered(found, first);
-}
-
-/** A list from what the source knows of its series, or from one row of each, or from all rows. */
-function described(input: StreamNode, question: SeriesQuestion, list: Listing): TableBody {
-  return function* (tables, run): Tables {
-    const { describe, reduce } = input instanceof PushedNode ? input : { describe: null, reduce: null };
-    const answer = describe === null || !run.pushesDown ? null : yield* asInput(describe(run, question, []));
-    if (answer !== null) yield ordered(answer.texts, list.first);
-    else if (reduce === null) yield* listing(tables, list);
-    else {
-      const one = { fn: "count", runs: null, ownTimes: false } as const;
-      yield* reducedOr(
-        run,
-        reduce,
-        one,
-        (reduced) => listing(reduced, list),
-        () => listing(tables, list),
-      );
-    }
-  };
-}
-
 /** As recorded: of rows that are read to be tested, the values in their order, with a null of those without the tag. */
 function chosen(input: StreamNode, tag: string): TableBody {
   return (tables, run) => {
@@ -103,16 +67,6 @@ function* distinctOf(tables: Tables, tag: string): Tables {
   }
   for (const table of byTag.tables()) if (table !== null) whole.append(GroupKey.NONE, table.with(table.columns, GroupKey.NONE));
   for (const table of whole.tables()) if (table !== null) yield distinctTable(table, tag);
-}
-
-function* textsOfColumn(table: FluxTable, label: string): Generator<string> {
-  const column = table.column(label);
-  // one value stands for all rows
-  const rows = column?.mask === 0 ? Math.min(1, table.rowCount) : table.rowCount;
-  for (let row = 0; row < rows; row++) {
-    const value = column?.get(row);
-    if (typeof value === "string") yield value;
-  }
 }
 
 /** Columns that are no tags. */
@@ -149,8 +103,7 @@ export const SCHEMA: LibraryPackage = {
     _values: operator((call) => {
       const tag = call.string("tag");
       if (isFilter(call)) return chosen(call.stream(), tag);
-      const list = { textsOf: (table: FluxTable) => textsOfColumn(table, tag), first: [] };
-      return described(call.stream(), { kind: "values", tag }, list);
+      return tagList(call.stream(), tag);
     }),
     _isOfSeries: (call) => !OF_ROWS.includes(call.string("tag")),
     _labels: operator((call) => {

@@ -8,6 +8,7 @@ import { asInput, operator } from "../operator.ts";
 import { labelList, listedRows, ordered, textsOf } from "../plan/label-list.ts";
 import { RowsOperation } from "../plan/operations.ts";
 import { reducedOr } from "../plan/reduced.ts";
+import { tagList } from "../plan/series-list.ts";
 import { WindowRows } from "../windows/window-rows.ts";
 import { rowsOfKey } from "./aggregates.ts";
 import { PushedNode } from "./pushed.ts";
@@ -36,9 +37,11 @@ export const distinct = operator(
 /** What the source says of the values, or what one row of each series has. */
 function* distinctOfSeries(source: PushedNode, label: string, run: ScriptRun, all: () => Tables): Tables {
   const { describe, reduce, isOneTable } = source;
-  const question = { kind: "values", tag: label } as const;
+  const question = { kind: "values", tag: label, withAbsent: false } as const;
   // what the index lists is a table even if it is empty, and the tag's absence is no value
-  const isListed = source.listedTag === label;
+  const { listedTag } = source;
+  const isListed = listedTag?.tag === label;
+  if (isListed && source.testsFields) return yield* tagList(listedTag.series, label)(opened(listedTag.series, run), run);
   const answer = isOneTable && describe !== null && run.pushesDown ? yield* asInput(describe(run, question, [])) : null;
   // without texts there may be rows without the tag, or none
   if (answer !== null && (isListed || answer.texts.size > 0)) yield ordered(answer.texts);
@@ -49,6 +52,11 @@ function* distinctOfSeries(source: PushedNode, label: string, run: ScriptRun, al
     const distinctOf = (tables: Tables) => eachTable(tables, (table) => distinctTable(table, label));
     yield* reducedOr(run, reduce, reduction, isListed ? (tables) => listOf(distinctOf(tables)) : distinctOf, ofRows);
   }
+}
+
+/** Opened when it is read. */
+function* opened(source: PushedNode, run: ScriptRun): Tables {
+  yield* source.open(run);
 }
 
 /** The texts among distinct values in one table, even if there are none. */

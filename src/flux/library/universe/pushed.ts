@@ -77,6 +77,12 @@ export interface PushedFacts {
   readonly isOneTable?: boolean;
 }
 
+/** A tag, and the series whose columns were more. */
+export interface KeptTag {
+  readonly tag: string;
+  readonly series: PushedNode;
+}
+
 /** What comes out of the storage. */
 export class PushedNode extends StreamNode {
   readonly read: StorageRead | null;
@@ -112,13 +118,19 @@ export class PushedNode extends StreamNode {
   }
 
   /** The only tag that is left of series, in the tables of each. To be asked when streams are opened. */
-  get keptTag(): string | null {
+  get keptTag(): KeptTag | null {
     return null;
   }
 
   /** The tag of which the storage's index lists the values. To be asked when streams are opened. */
-  get listedTag(): string | null {
+  get listedTag(): KeptTag | null {
     return null;
+  }
+
+  /** Whether a filter of series tests fields: then the storage looks at the series themselves, not at the index of tags. */
+  get testsFields(): boolean {
+    const [input] = this.inputs;
+    return input instanceof PushedNode && input.testsFields;
   }
 
   /** Tables in pieces of one schema each, for readers of rows that need not have the same; null: those that the node gives. */

@@ -16,6 +16,7 @@ import { CollisionError, TableMerge } from "../merge-tables.ts";
 import type { NativeBody } from "../native-call.ts";
 import { haveOperandTypes, recordTypes, rowTypes } from "../operand-types.ts";
 import { inputErrorOf, located, marked, operator, streamOf } from "../operator.ts";
+import { membersOf } from "../plan/read-members.ts";
 import { isAlwaysTrue, NOT_STORABLE, type StorableFilter, storableFilter } from "../plan/storable-filter.ts";
 import { columnTypeOf, RowAppender } from "../row-appender.ts";
 import { checkColumns, checkOperands, isVectorized, rowError, rowRecord } from "../row-errors.ts";
@@ -70,7 +71,7 @@ export const filter: NativeBody = (call) => {
   const parts = input instanceof PushedNode ? filterParts(fn) : null;
   const reduce = parts === null || !(input instanceof PushedNode) ? null : reducedFilter(input.reduce, fn, parts, apply);
   const { describe, rows } = wholeSeries(input, fn, parts);
-  return new FilterNode(input, location, { read: filtered, reduce, describe, rows }, { state, storable });
+  return new FilterNode(input, location, { read: filtered, reduce, describe, rows }, { state, storable, fn });
 };
 
 /** Rows that a filter leaves, reduced: what it says about series as a whole holds for reduced rows too. */
@@ -127,21 +128,22 @@ function isStoredSeries(input: StreamNode): boolean {
 const NOT_STORED = { read: null, state: null } as const;
 
 class FilterNode extends PushedNode {
-  private readonly storable: StorableFilter;
-
   constructor(
     input: StreamNode,
     location: SourceLocation | null,
     reading: PushedFacts & { readonly read: StorageRead },
-    facts: { readonly state: PushedState; readonly storable: StorableFilter },
+    private readonly facts: { readonly state: PushedState; readonly storable: StorableFilter; readonly fn: FluxFunction },
   ) {
     super("filter", [input], location, (_, run) => reading.read(run, []), facts.state, reading);
     this.handsOn = true;
-    this.storable = facts.storable;
+  }
+
+  override get testsFields(): boolean {
+    return super.testsFields || membersOf(this.facts.fn).has("_field");
   }
 
   override get isPushed(): boolean {
-    return this.storable.isWhole && super.isPushed;
+    return this.facts.storable.isWhole && super.isPushed;
   }
 
   /** Conditions of filters behind each other are those of one. */

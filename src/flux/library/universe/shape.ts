@@ -18,7 +18,16 @@ import { DuplicateOperation, KeysOperation } from "../plan/operations.ts";
 import { endRowsOf } from "../plan/row-limit.ts";
 import { firstInOrder } from "../sort.ts";
 import { storedGroups } from "../stored-groups.ts";
-import { isPlainPushed, isRuleOff, PushedNode, type ReduceWish, type StorageDescribe, type StorageReduce, valuesAlone } from "./pushed.ts";
+import {
+  isPlainPushed,
+  isRuleOff,
+  type KeptTag,
+  PushedNode,
+  type ReduceWish,
+  type StorageDescribe,
+  type StorageReduce,
+  valuesAlone,
+} from "./pushed.ts";
 import { COUNTS } from "./sources.ts";
 
 export const group: NativeBody = (call) => {
@@ -160,7 +169,7 @@ class GroupNode extends PushedNode {
     return this.facts.canPush && isPlainPushed(this.source);
   }
 
-  override get listedTag(): string | null {
+  override get listedTag(): KeptTag | null {
     const isOfAll = this.facts.isBy && this.facts.names.length === 0 && this.readers <= 1;
     return isOfAll && this.source instanceof PushedNode ? this.source.keptTag : null;
   }
