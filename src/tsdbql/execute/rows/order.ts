@@ -1,5 +1,6 @@
-// Sorts rows by group, then time, then series. Rows mostly arrive in sorted stretches, one per series, so stretches are merged.
+// Sorts rows by group, then time, then series.
 
+import { sortByKey } from "../../../model/rows/key-order.ts";
 import { compareTexts } from "../../../model/rows/text-order.ts";
 import { inSteps, isPause, STEP_ROWS, type Steps, sortInSteps } from "../../../model/steps.ts";
 import type { TagCells } from "./columns.ts";
@@ -160,7 +161,7 @@ export function* orderRows(
     if (isPause(group)) yield;
     const from = starts[group]!;
     const end = starts[group + 1]!;
-    yield* mergeRuns(rows, scratch, from, end, keys);
+    yield* sortByKey({ rows, scratch, keys }, from, end);
     if (series !== null) yield* orderTies(rows.subarray(from, end), keys, series, descending);
   }
   return { rows, starts };
@@ -270,62 +271,4 @@ function* ranksOf(times: BigInt64Array, descending: boolean): Steps<Float64Array
     }
   });
   return ranks;
-}
-
-/** Merge-sorts rows[from .. end) by key, exploiting ascending stretches; stable. */
-function* mergeRuns(rows: Uint32Array, scratch: Uint32Array, from: number, end: number, keys: Float64Array): Steps<void> {
-  let bounds = [from];
-  for (let i = from + 1; i < end; ) {
-    const stop = Math.min(end, i + STEP_ROWS);
-    for (; i < stop; i++) if (keys[rows[i]!]! < keys[rows[i - 1]!]!) bounds.push(i);
-    yield;
-  }
-  bounds.push(end);
-  let source = rows;
-  let target = scratch;
-  while (bounds.length > 2) {
-    const merged = [from];
-    let done = from;
-    for (let run = 0; run < bounds.length - 1; run += 2) {
-      const start = bounds[run]!;
-      const middle = bounds[run + 1]!;
-      const stop = bounds[run + 2] ?? middle;
-      yield* mergeTwo(source, target, { start, middle, stop }, keys);
-      merged.push(stop);
-      if (stop - done < STEP_ROWS) continue;
-      done = stop;
-      yield;
-    }
-    bounds = merged;
-    [source, target] = [target, source];
-  }
-  if (source !== rows) rows.set(source.subarray(from, end), from);
-}
-
-interface TwoRuns {
-  readonly start: number;
-  readonly middle: number;
-  readonly stop: number;
-}
-
-/** Yields only during long merges. */
-function* mergeTwo(source: Uint32Array, target: Uint32Array, { start, middle, stop }: TwoRuns, keys: Float64Array): Steps<void> {
-  let [left, right, at] = [start, middle, start];
-  while (left < middle && right < stop) {
-    const pause = at + STEP_ROWS;
-    while (left < middle && right < stop && at < pause) {
-      const a = source[left]!;
-      const b = source[right]!;
-      if (keys[b]! < keys[a]!) {
-        target[at++] = b;
-        right++;
-      } else {
-        target[at++] = a;
-        left++;
-      }
-    }
-    if (at === pause) yield;
-  }
-  target.set(source.subarray(left, middle), at);
-  target.set(source.subarray(right, stop), at + middle - left);
 }
