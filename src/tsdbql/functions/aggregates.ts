@@ -1,5 +1,6 @@
 // Reducers that compute one value from each window's points.
-import { inRange, inSteps, STEP_ROWS, StepCounter, type Steps, sortValues } from "../../model/steps.ts";
+import { nthValues } from "../../model/rows/nth-values.ts";
+import { inRange, inSteps, STEP_ROWS, StepCounter, type Steps } from "../../model/steps.ts";
 import type { FieldType, Literal } from "../parse/ast.ts";
 import { durationOf } from "./arguments.ts";
 import { newValues, numbersOf, pointsOf, takeValues, type Values } from "./columns.ts";
@@ -133,17 +134,19 @@ function* medians(points: Points, { offsets }: Windows): Steps<Float64Array> {
   const keys = yield* sortKeys(points);
   const counter = new StepCounter();
   for (let i = 0; i < values.length; i++) {
-    const sorted = keys.slice(offsets[i]!, offsets[i + 1]!);
-    yield* sortValues(sorted);
-    const upper = sorted[sorted.length >>> 1]!;
-    const lower = sorted[(sorted.length - 1) >>> 1]!;
+    const [lower, upper] = (yield* middlesOf(keys, offsets[i]!, offsets[i + 1]!)) as [number | bigint, number | bigint];
     values[i] =
       typeof upper === "bigint"
         ? Number(lower) + Number(upper - (lower as bigint)) / 2
         : (lower as number) + (upper - (lower as number)) / 2;
-    if (counter.isDue(1 + sorted.length * SORT_COST)) yield;
+    if (counter.isDue(1 + (offsets[i + 1]! - offsets[i]!) * SORT_COST)) yield;
   }
   return values;
+}
+
+/** The two values in the middle, which are one for an odd number. */
+function middlesOf(keys: Float64Array | Integers, from: number, end: number): Steps<(number | bigint)[]> {
+  return nthValues<Float64Array | Integers>(keys, from, end, [(end - from - 1) >>> 1, (end - from) >>> 1]);
 }
 
 /** The same as integers: half a unit is cut off. */
@@ -151,10 +154,9 @@ function* wholeMedians(points: Points, { offsets }: Windows): Steps<Values> {
   const values = newValues(points.type, offsets.length - 1) as Integers;
   const counter = new StepCounter();
   for (let i = 0; i < values.length; i++) {
-    const sorted = (points.values as Integers).slice(offsets[i]!, offsets[i + 1]!);
-    yield* sortValues(sorted);
-    values[i] = (sorted[sorted.length >>> 1]! + sorted[(sorted.length - 1) >>> 1]!) / 2n;
-    if (counter.isDue(1 + sorted.length * SORT_COST)) yield;
+    const [lower, upper] = (yield* middlesOf(points.values as Integers, offsets[i]!, offsets[i + 1]!)) as [bigint, bigint];
+    values[i] = (lower + upper) / 2n;
+    if (counter.isDue(1 + (offsets[i + 1]! - offsets[i]!) * SORT_COST)) yield;
   }
   return values;
 }

@@ -1,6 +1,8 @@
 // Reducers that select points: the first, the greatest, the middle ones, a random sample. They report the selected rows, so that other
 // columns can be included.
-import { inRange, inSteps, StepCounter, type Steps, sortInSteps, sortTexts, sortValues } from "../../model/steps.ts";
+import { nthValues } from "../../model/rows/nth-values.ts";
+import { compareTexts } from "../../model/rows/text-order.ts";
+import { inRange, inSteps, StepCounter, type Steps, sortInSteps, sortTexts } from "../../model/steps.ts";
 import type { FieldType, Literal } from "../parse/ast.ts";
 import { SORT_COST, sortKeys } from "./aggregates.ts";
 import { integerOf, numberOf } from "./arguments.ts";
@@ -127,16 +129,16 @@ const PERCENTILE: SelectorKind = {
     return function* ({ from, end }) {
       const rank = Math.floor(((end - from) * percent) / 100 + 0.5) - 1;
       if (!(rank >= 0 && rank < end - from)) return [];
-      const sorted = yield* sortedKeys(keys, from, end);
-      if (counter.isDue(sorted.length * SORT_COST)) yield;
-      const value = sorted[rank]!;
-      // NaN too, which equals nothing
-      const isChosen = (key: Keys[number]) => key === value || (Number.isNaN(value) && Number.isNaN(key));
-      let before = rank;
-      while (before > 0 && isChosen(sorted[before - 1]!)) {
-        before--;
-        if (counter.isDue(1)) yield;
-      }
+      const value = yield* nthKey(keys, from, end, rank);
+      if (counter.isDue((end - from) * SORT_COST)) yield;
+      // NaN too, which equals nothing, and is not less than anything
+      const isNaNChosen = Number.isNaN(value);
+      const isChosen = (key: Keys[number]) => key === value || (isNaNChosen && Number.isNaN(key));
+      const isBefore = (key: Keys[number]) => (isNaNChosen ? !Number.isNaN(key) : isLess(key, value));
+      let before = 0;
+      yield* inRange(from, end, (start, stop) => {
+        for (let row = start; row < stop; row++) if (isBefore(keys[row]!)) before++;
+      });
       let row = from;
       for (let skip = rank - before; ; row++) {
         if (isChosen(keys[row]!) && skip-- === 0) return [row];
@@ -146,16 +148,24 @@ const PERCENTILE: SelectorKind = {
   },
 };
 
-function* sortedKeys(keys: Keys, from: number, end: number): Steps<Keys> {
+/** The key that sorting puts at `rank`. */
+function* nthKey(keys: Keys, from: number, end: number, rank: number): Steps<Keys[number]> {
   if (Array.isArray(keys)) {
     const texts: string[] = keys.slice(from, end);
     yield* sortTexts(texts);
-    return texts;
+    return texts[rank]!;
   }
   const numbers = keys as Exclude<Keys, readonly string[]>;
-  const sorted = numbers instanceof Uint8Array ? Float64Array.from(numbers.subarray(from, end)) : numbers.slice(from, end);
-  yield* sortValues(sorted);
-  return sorted;
+  if (!(numbers instanceof Uint8Array)) return (yield* nthValues<Float64Array | Integers>(numbers, from, end, [rank]))[0]!;
+  let trues = 0;
+  yield* inRange(from, end, (start, stop) => {
+    for (let row = start; row < stop; row++) trues += numbers[row]!;
+  });
+  return rank < end - from - trues ? 0 : 1;
+}
+
+function isLess(a: Keys[number], b: Keys[number]): boolean {
+  return typeof a === "string" ? compareTexts(a, b as string) < 0 : a < (b as number | bigint);
 }
 
 /** The n greatest or least; among equal values the earlier, in descending tables of v3 the later. If tags are given, only the best of
