@@ -48,6 +48,10 @@ const CASES: [statement: string, narrowed: string[]][] = [
   ["SELECT i FROM cpu WHERE i = 4.5", [ALL]],
   ["SELECT i FROM cpu WHERE i = 4.0 AND f = 4", ["f=4 i=4"]],
   ["SELECT i FROM cpu WHERE i BETWEEN -4.5 AND 10.5", ["i<=10 i>=-4"]],
+  // compared as doubles, which these are not
+  ["SELECT i FROM cpu WHERE i BETWEEN -9223372036854775807 AND 10.5", ["i<=10"]],
+  ["SELECT i FROM cpu WHERE u BETWEEN f AND 9007199254740993", [ALL]],
+  ["SELECT i FROM cpu WHERE i BETWEEN -9223372036854775807 AND 9007199254740993", ["i<=9007199254740993 i>=-9223372036854775807"]],
   ["SELECT i FROM cpu WHERE f > 18446744073709551616", ["f>18446744073709552000"]],
   // subqueries and WITH
   ["SELECT * FROM (SELECT host AS h, f + 1 AS g, i FROM cpu WHERE f > 0) WHERE h = 'a' AND i > 3", ["f>0 host=a i>3"]],

@@ -36,6 +36,21 @@ export function comparisonHint(type: string, left: Typed, right: Typed): Hint | 
   return columnHint(left, operator, right) ?? columnHint(right, MIRRORED[operator], left);
 }
 
+/** The hints of `value BETWEEN low AND high`. */
+export function betweenHints(value: Typed, low: Typed, high: Typed): (Hint | null)[] {
+  // All three are compared as doubles if one of them is a double.
+  const isWhole = [value, low, high].every(({ kind }) => kind === "integer");
+  const [of, least, greatest] = isWhole ? [value, low, high] : ([value, low, high].map(asDouble) as [Typed, Typed, Typed]);
+  return [comparisonHint("COMPARE_GREATERTHANOREQUALTO", of, least), comparisonHint("COMPARE_LESSTHANOREQUALTO", of, greatest)];
+}
+
+/** Without its number if that changes as a double. */
+function asDouble(value: Typed): Typed {
+  if (typeof value.number !== "bigint" || (value.number <= EXACT_MAX && value.number >= -EXACT_MAX)) return value;
+  const { number: _, ...rest } = value;
+  return rest;
+}
+
 function columnHint(column: Typed, operator: ComparisonOperator, constant: Typed): Hint | null {
   const { source } = column;
   const type = source?.scan.defs[source.index]?.type;

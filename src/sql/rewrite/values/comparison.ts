@@ -9,7 +9,7 @@ import { clampI64 } from "../../parse/time-text.ts";
 import type { Between, Comparison, LiteralList, Operator } from "../../parse/tree.ts";
 import { bigintConstant, call, castTo, integerConstant, stringConstant } from "../../parse/tree.ts";
 import { comparisonSign } from "../../print/print-expression.ts";
-import { comparisonHint, textHint } from "../pushdown/conditions.ts";
+import { betweenHints, comparisonHint, textHint } from "../pushdown/conditions.ts";
 import { planError } from "../rule.ts";
 import { comparable } from "../time/common-zone.ts";
 import { asTime, timeConstant } from "../time/time-value.ts";
@@ -150,10 +150,7 @@ export function rewriteBetween(node: Between, operands: readonly Typed[], scope:
   if (dependsOnNan([value, low, high])) {
     return condition({ ...node, input: negative(value.node), lower: negative(high.node), upper: negative(low.node) }, [null]);
   }
-  return condition({ ...node, input: value.node, lower: low.node, upper: high.node }, [
-    comparisonHint("COMPARE_GREATERTHANOREQUALTO", value, low),
-    comparisonHint("COMPARE_LESSTHANOREQUALTO", value, high),
-  ]);
+  return condition({ ...node, input: value.node, lower: low.node, upper: high.node }, betweenHints(value, low, high));
 }
 
 /** @throws TsdbError bad_query for a truth value beside others */
