@@ -3,6 +3,7 @@
 import { isPause, type Steps } from "../../model/steps.ts";
 import type { Turns } from "../../model/turns.ts";
 import { takeIntegers } from "../functions/int64.ts";
+import { type WantedGroups, wantedGroups } from "./index-groups.ts";
 import { computeOutputs } from "./outputs.ts";
 import { emptyCells, takeCells } from "./rows/cells.ts";
 import type { AnyCells } from "./rows/columns.ts";
@@ -26,7 +27,8 @@ export async function* rawBlocks(run: SelectContext, plan: RunPlan, name: string
     // like 1.x, which compares the displayed texts and otherwise leaves the heap order of equal times
     ...{ bySeries: true, byColumnsFirst: true },
   };
-  const raw = new RawBlocks(plan, name, scope.groupBy);
+  const wanted = await wantedGroups(run, plan, name, scope.groupBy);
+  const raw = new RawBlocks(plan, name, scope.groupBy, wanted);
   const [source, ...others] = sourcesOf(plan, name);
   if (source === undefined) return;
   const isSliced = source.kind === "table" && others.length === 0 && !isGroupedByField(plan, source, scope.groupBy);
@@ -34,7 +36,7 @@ export async function* rawBlocks(run: SelectContext, plan: RunPlan, name: string
     yield* raw.blocks(run.turns, await run.rows(plan, name, request));
     return;
   }
-  const slices = new TableSlices(run, plan, source, request);
+  const slices = new TableSlices(run, plan, source, request, wanted);
   const newest = checked.descending && checked.limit === 1 && checked.offset === 0 ? await slices.newest() : null;
   if (newest !== null) {
     yield* raw.blocks(run.turns, newest);
@@ -62,6 +64,8 @@ class RawBlocks {
     private readonly plan: RunPlan,
     private readonly name: string,
     groupBy: readonly string[],
+    /** Null: SLIMIT and SOFFSET count those with rows. */
+    private readonly wanted: WantedGroups | null,
   ) {
     this.types = keyTypes(plan, groupBy);
   }
@@ -79,8 +83,10 @@ class RawBlocks {
   async *blocks(turns: Turns, set: RowSet): AsyncGenerator<RowBlock> {
     const { checked } = this.plan;
     const { limit, offset } = checked;
-    const order = { ...checked, types: this.types, ...(set.shown === null ? {} : { slimit: 0, soffset: 0 }) };
-    const all = set.shown ?? Array.from(set.groups.keys());
+    const { wanted } = this;
+    const order = { ...checked, types: this.types, ...(wanted === null ? {} : { slimit: 0, soffset: 0 }) };
+    const given = set.shown ?? Array.from(set.groups.keys());
+    const all = wanted === null ? given : given.filter((group) => wanted.has(set.groups[group]!));
     const groups = await turns.run(shownGroups(all, (group) => set.groups[group]!, order));
     for (const group of groups) {
       const tags = set.groups[group]!;

@@ -5,6 +5,7 @@ import type { TagPredicate, TimeRange } from "../../../model/query/scan.ts";
 import { ColumnType } from "../../../model/rows/column.ts";
 import type { TableSource } from "../../plan/select.ts";
 import { planWhere, type Where } from "../../plan/where.ts";
+import type { WantedGroups } from "../index-groups.ts";
 import type { RunPlan, SelectContext } from "../select-context.ts";
 import { type CountedGroup, countGroups, endOfGroups, type Windows, windowsOf } from "./counted-groups.ts";
 import { shownGroups } from "./group-order.ts";
@@ -35,6 +36,8 @@ export class TableSlices {
     private readonly plan: RunPlan,
     { table, schema }: TableSource<MeasurementTable>,
     private readonly request: RowsRequest,
+    /** Those within SLIMIT and SOFFSET; null: all. */
+    private readonly wanted: WantedGroups | null,
   ) {
     this.table = table;
     this.where = planWhere(plan.checked, schema);
@@ -82,14 +85,17 @@ export class TableSlices {
     }
   }
 
-  /** The groups within SLIMIT and SOFFSET; only these are counted by windows. Null: there are too many. */
+  /** The wanted groups; only these are counted by windows. Null: there are too many. */
   private async shown(predicates: ScanPredicates): Promise<ShownGroups | null> {
-    const { table, request, run, plan } = this;
-    const { slimit, soffset } = plan.checked;
+    const { table, request, run, plan, wanted } = this;
     const count = (own: ScanPredicates, windows: Windows | null) => countGroups(table, request, own, windows, run.turns);
     const windows = this.isLimited(predicates) ? windowsOf(table, request.range) : null;
-    const isCut = slimit > 0 || soffset > 0;
-    const shown = (groups: readonly CountedGroup[]) => run.turns.run(shownGroups(groups, ({ tags }) => tags, plan.checked));
+    const isCut = wanted !== null;
+    const order = { ...plan.checked, slimit: 0, soffset: 0 };
+    const shown = (groups: readonly CountedGroup[]) => {
+      const own = wanted === null ? groups : groups.filter(({ tags }) => wanted.has(tags));
+      return run.turns.run(shownGroups(own, ({ tags }) => tags, order));
+    };
     const inWindows = windows === null || isCut ? null : await count(predicates, windows);
     if (inWindows !== null) return { groups: await shown(inWindows), isAll: true, windows };
     const all = await count(predicates, null);
