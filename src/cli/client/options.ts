@@ -3,6 +3,9 @@ import { TsdbError } from "../../model/errors.ts";
 import type { Environment } from "../flags.ts";
 import { nearestName } from "../nearest-name.ts";
 
+/** Joins repeated values of any text: it cannot occur in a program argument. */
+export const SEPARATOR = "\0";
+
 export interface Option {
   readonly name: string;
   readonly short?: string;

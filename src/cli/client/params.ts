@@ -1,9 +1,6 @@
 // Values of statement placeholders, given as `--param name=value`.
 import { near, TsdbError } from "../../model/errors.ts";
-import type { Input, Option } from "./options.ts";
-
-/** Cannot occur in a program argument. */
-const SEPARATOR = "\0";
+import { type Input, type Option, SEPARATOR } from "./options.ts";
 
 export const PARAM: Option = {
   name: "param",

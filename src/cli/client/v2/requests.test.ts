@@ -173,7 +173,9 @@ describe("templates", () => {
     writeFileSync(join(folder, "templates/below/b.json"), JSON.stringify([LABEL]));
     writeFileSync(join(folder, "templates/notes.txt"), "no template");
     answers = { [APPLY]: { diff: DIFF, summary: { missingSecrets: ["s"] }, stackID: "abc" } };
-    const args = ["apply", "-f", join(folder, "templates"), "-R", "--secret", "k=a=b", "--env-ref", "e=1", "--filter", "kind=Task"];
+    const key = "-----BEGIN KEY-----\nabc=\nother=zz";
+    const values = ["--secret", "k=a=b", "--secret", `pem=${key}`, "--env-ref", "e=1", "--filter", "kind=Task"];
+    const args = ["apply", "-f", join(folder, "templates"), "-R", ...values];
     const refused = await run(args, "no\n");
     expect([refused.code, asked.length]).toEqual([1, 1]);
     const applied = await run([...args, "--filter", "resource=Label.l-1"], "y\n");
@@ -186,7 +188,7 @@ describe("templates", () => {
         { sources: [join(folder, "templates/below/b.json")], contents: [LABEL] },
       ],
       envRefs: { e: "1" },
-      secrets: { k: "a=b" },
+      secrets: { k: "a=b", pem: key },
       actions: [
         { action: "skipKind", properties: { kind: "Task" } },
         { action: "skipResource", properties: { kind: "Label", resourceTemplateName: "l-1" } },

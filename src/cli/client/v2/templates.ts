@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { TsdbError } from "../../../model/errors.ts";
 import type { ClientCommand } from "../command.ts";
 import { confirmed, YES } from "../confirm.ts";
-import type { Input, Option } from "../options.ts";
+import { type Input, type Option, SEPARATOR } from "../options.ts";
 import { at, listOf, present, type Session, v2Command } from "./session.ts";
 import { type Columns, type Row, tableOf } from "./table.ts";
 
@@ -46,10 +46,21 @@ interface Template {
 }
 
 const FILES: readonly Option[] = [
-  { name: "file", short: "f", value: "FILE", help: "Template, or a folder of them; may be repeated; - is standard input.", joinedBy: "\n" },
+  {
+    name: "file",
+    short: "f",
+    value: "FILE",
+    help: "Template, or a folder of them; may be repeated; - is standard input.",
+    joinedBy: SEPARATOR,
+  },
   { name: "recurse", short: "R", value: null, help: "Folders in folders too." },
   { name: "encoding", short: "e", value: "FORMAT", help: "json or yaml; default what the file's name says, yaml otherwise." },
 ];
+
+/** Of an option that may be repeated; a value may have several lines. */
+function valuesOf(input: Input, name: string): string[] {
+  return (input.option(name) ?? "").split(SEPARATOR).filter((value) => value !== "");
+}
 
 /** Files of a folder in the order of their names. */
 function pathsOf(path: string, recurses: boolean): string[] {
@@ -73,7 +84,7 @@ async function templatesOf(session: Session, input: Input): Promise<Template[]> 
   if (encoding !== undefined && encoding !== "json" && encoding !== "yaml") {
     throw new TsdbError("config", `--encoding must be json or yaml, got "${encoding}"`);
   }
-  const paths = (input.option("file") ?? "").split("\n").filter((path) => path !== "");
+  const paths = valuesOf(input, "file");
   const all = paths.flatMap((path) => pathsOf(path, input.flag("recurse")));
   if (paths.length > 0 && all.length === 0)
     throw new TsdbError("config", `--file: ${paths.join(", ")} has no template (.yml, .yaml, .json)`);
@@ -96,7 +107,7 @@ async function templatesOf(session: Session, input: Input): Promise<Template[]> 
 
 /** `a=b` as a property. @throws TsdbError config */
 function pairsOf(input: Input, name: string): Record<string, string> {
-  const pairs = (input.option(name) ?? "").split("\n").filter((pair) => pair !== "");
+  const pairs = valuesOf(input, name);
   return Object.fromEntries(
     pairs.map((pair) => {
       const equals = pair.indexOf("=");
@@ -108,15 +119,12 @@ function pairsOf(input: Input, name: string): Record<string, string> {
 
 /** `kind=Bucket` and `resource=Bucket.name`: what is not applied. @throws TsdbError config */
 function actionsOf(input: Input): object[] {
-  return (input.option("filter") ?? "")
-    .split("\n")
-    .filter((filter) => filter !== "")
-    .map((filter) => {
-      const [, sort, kind, name] = /^(kind|resource)=([A-Za-z]+)(?:\.(.+))?$/.exec(filter) ?? [];
-      if (sort === "kind" && name === undefined) return { action: "skipKind", properties: { kind } };
-      if (sort === "resource" && name !== undefined) return { action: "skipResource", properties: { kind, resourceTemplateName: name } };
-      throw new TsdbError("config", `--filter: write kind=Bucket or resource=Bucket.name, got "${filter}"`);
-    });
+  return valuesOf(input, "filter").map((filter) => {
+    const [, sort, kind, name] = /^(kind|resource)=([A-Za-z]+)(?:\.(.+))?$/.exec(filter) ?? [];
+    if (sort === "kind" && name === undefined) return { action: "skipKind", properties: { kind } };
+    if (sort === "resource" && name !== undefined) return { action: "skipResource", properties: { kind, resourceTemplateName: name } };
+    throw new TsdbError("config", `--filter: write kind=Bucket or resource=Bucket.name, got "${filter}"`);
+  });
 }
 
 function rowsOf({ diff = {} }: Answer): Row[] {
@@ -142,9 +150,9 @@ const URLS: Option = {
   short: "u",
   value: "URL",
   help: "A template that the server reads; may be repeated.",
-  joinedBy: "\n",
+  joinedBy: SEPARATOR,
 };
-const urlsOf = (input: Input) => (input.option("template-url") ?? "").split("\n").filter((url) => url !== "");
+const urlsOf = (input: Input) => valuesOf(input, "template-url");
 
 const APPLY_COMMANDS: readonly ClientCommand[] = [
   v2Command({
@@ -156,9 +164,9 @@ const APPLY_COMMANDS: readonly ClientCommand[] = [
       ...FILES,
       URLS,
       { name: "stack-id", value: "ID", help: "The stack that it belongs to." },
-      { name: "env-ref", value: "KEY=VALUE", help: "Value of an environment reference; may be repeated.", joinedBy: "\n" },
-      { name: "secret", value: "KEY=VALUE", help: "A secret that the template refers to; may be repeated.", joinedBy: "\n" },
-      { name: "filter", value: "FILTER", help: "What to leave out: kind=Bucket, resource=Bucket.name.", joinedBy: "\n" },
+      { name: "env-ref", value: "KEY=VALUE", help: "Value of an environment reference; may be repeated.", joinedBy: SEPARATOR },
+      { name: "secret", value: "KEY=VALUE", help: "A secret that the template refers to; may be repeated.", joinedBy: SEPARATOR },
+      { name: "filter", value: "FILTER", help: "What to leave out: kind=Bucket, resource=Bucket.name.", joinedBy: SEPARATOR },
       { ...YES, help: "Apply without asking." },
       { name: "force", value: "yes|conflict", help: "The same; conflict is taken for it." },
       { name: "quiet", short: "q", value: null, help: "Print nothing but errors." },
@@ -218,7 +226,7 @@ function isAgreed(input: Input): boolean {
 
 /** Standard input is asked, unless it was a template. */
 async function agreed({ terminal }: Session, input: Input): Promise<boolean> {
-  if (!input.flag("yes") && (input.option("file") ?? "").split("\n").includes("-")) {
+  if (!input.flag("yes") && valuesOf(input, "file").includes("-")) {
     throw new TsdbError("config", "the template came from standard input, so nothing can be confirmed there: --yes applies it");
   }
   return confirmed(input, terminal, "this", "apply");
@@ -290,7 +298,7 @@ const EXPORT_COMMANDS: readonly ClientCommand[] = [
     hasOrganization: true,
     options: [
       OUT,
-      { name: "filter", value: "FILTER", help: "Only these: labelName=x, resourceKind=Bucket; may be repeated.", joinedBy: "\n" },
+      { name: "filter", value: "FILTER", help: "Only these: labelName=x, resourceKind=Bucket; may be repeated.", joinedBy: SEPARATOR },
     ],
     run: async (session, input) => {
       const filters = pairsOfFilters(input);
@@ -307,7 +315,7 @@ const EXPORT_COMMANDS: readonly ClientCommand[] = [
 ];
 
 function pairsOfFilters(input: Input): { byLabel: string[]; byResourceKind: string[] } | undefined {
-  const filters = (input.option("filter") ?? "").split("\n").filter((filter) => filter !== "");
+  const filters = valuesOf(input, "filter");
   if (filters.length === 0) return undefined;
   const found = { byLabel: [] as string[], byResourceKind: [] as string[] };
   for (const filter of filters) {
@@ -360,10 +368,10 @@ const STACK_COMMANDS: readonly ClientCommand[] = [
       STACK_NAME,
       STACK_DESCRIPTION,
       URLS,
-      { name: "addResource", value: "KIND=ID", help: "A resource that belongs to it from now on; may be repeated.", joinedBy: "\n" },
+      { name: "addResource", value: "KIND=ID", help: "A resource that belongs to it from now on; may be repeated.", joinedBy: SEPARATOR },
     ],
     run: async (session, input) => {
-      const added = (input.option("addResource") ?? "").split("\n").filter((each) => each !== "");
+      const added = valuesOf(input, "addResource");
       const additionalResources = added.map((each) => {
         const [, kind, resourceID] = /^([A-Za-z]+)=(.+)$/.exec(each) ?? [];
         if (resourceID === undefined) throw new TsdbError("config", `--addResource: write KIND=ID, got "${each}"`);
