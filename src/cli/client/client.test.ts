@@ -1,6 +1,7 @@
 // The parts of the client commands that need no server: arguments, bodies cut at line ends, statements cut at semicolons, configuration
 // files, completions.
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { prng } from "../../../test/support/prng.ts";
 import { readConfigFile } from "../config-file.ts";
 import { parseServeFlags } from "../serve-config.ts";
@@ -344,4 +345,13 @@ describe("exit codes", () => {
     expect(await run(QUERY_COMMAND, args)).toEqual({ code: 0, out: "PAR1", error: "" });
     expect(run(QUERY_COMMAND, args, true)).rejects.toThrow(`--format ${format} is not for a terminal: give --output FILE`);
   });
+});
+
+test("a full disk behind standard output ends the command with a message", async () => {
+  const script = `import { thisTerminal } from ${JSON.stringify(join(import.meta.dir, "run.ts"))};
+    await thisTerminal({}).out("rows");
+    setInterval(() => {}, 1000); // as a connection that is open`;
+  const child = Bun.spawn([process.execPath, "-e", script], { stdout: Bun.file("/dev/full"), stderr: "pipe", timeout: 10_000 });
+  const [text, code] = [await new Response(child.stderr).text(), await child.exited];
+  expect([text, code]).toEqual(["tsdb: standard output: ENOSPC: no space left on device, write\n", 1]);
 });

@@ -16,7 +16,8 @@ export function thisTerminal(environment: Environment): Terminal {
   // a reader that stops early, as in `tsdb query … | head`, is not an error
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
-    throw error;
+    process.stderr.write(`tsdb: standard output: ${error.message}\n`);
+    process.exit(EXIT_FAILURE);
   });
   const isOutputTerminal = process.stdout.isTTY === true;
   const isErrorTerminal = process.stderr.isTTY === true;
