@@ -1,7 +1,7 @@
 // Row numbers sorted by key against a sort of plain arrays: stretches of many series, keys at random, and keys that crowd in one place.
 import { expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
-import { finish } from "../steps.ts";
+import { finish, STEP_ROWS } from "../steps.ts";
 import { sortByKey } from "./key-order.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
@@ -34,4 +34,27 @@ test.each(KEYS)(`keys %s (seed ${SEED})`, (_name, keyOf) => {
     const sorted = [...before.subarray(from, end)].sort((a, b) => keys[a]! - keys[b]!);
     expect([...rows]).toEqual([...before.subarray(0, from), ...sorted, ...before.subarray(end)]);
   }
+});
+
+test("rows that crowd in a few buckets are sorted with pauses", () => {
+  const below = prng(SEED);
+  const rowCount = 16 * STEP_ROWS;
+  // one key far away leaves all others, some thousands each, to the first of the buckets
+  const keys = Float64Array.from({ length: rowCount }, (_, row) => (row === 5 ? 1e12 : below(1e9)));
+  let reads = 0;
+  const counted = new Proxy(keys, {
+    get: (target, name) => {
+      reads++;
+      return target[name as unknown as number];
+    },
+  });
+  const rows = Uint32Array.from(keys.keys());
+  const steps = sortByKey({ rows, scratch: new Uint32Array(rowCount), keys: counted }, 0, rowCount);
+  let most = 0;
+  for (let isDone = false; !isDone; reads = 0) {
+    isDone = steps.next().done === true;
+    most = Math.max(most, reads);
+  }
+  expect(most).toBeLessThan(32 * STEP_ROWS);
+  expect(rows.every((row, i) => i === 0 || keys[rows[i - 1]!]! <= keys[row]!)).toBeTrue();
 });

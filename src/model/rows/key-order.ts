@@ -1,6 +1,6 @@
 // Sorts row numbers by a key of each row, mostly its time. Rows mostly arrive in ascending stretches, one per series: few are merged, many
 // are distributed to buckets of about equal ranges of keys, which takes a tenth of the time for thousands of series.
-import { inRange, inSteps, isPause, STEP_ROWS, type Steps } from "../steps.ts";
+import { inRange, inSteps, STEP_ROWS, StepCounter, type Steps } from "../steps.ts";
 
 /** What is sorted, with room for as many rows. */
 export interface SortedRows {
@@ -20,7 +20,7 @@ const SMALL_BUCKET = 32;
 /** Keys that are so unevenly distributed that buckets of buckets have many rows are merged. */
 const DEPTH_MAX = 3;
 
-/** Sorts rows[from .. end) by key; stable. */
+/** Sorts rows[from .. end) by key; stable. Few rows are sorted without a pause. */
 export function* sortByKey(sorted: SortedRows, from: number, end: number, depth = 0): Steps<void> {
   const bounds = yield* stretchesOf(sorted, from, end);
   if (bounds.length <= 2) return;
@@ -73,14 +73,20 @@ function* sortByBuckets(sorted: SortedRows, from: number, end: number, depth: nu
       scratch[places[Math.min(last, Math.floor((keys[row]! - least) * scale))]!++] = row;
     }
   });
-  rows.set(scratch.subarray(from, end), from);
+  yield* copyRows(scratch, rows, from, end);
+  // rows, not buckets: keys that crowd in one place leave most buckets empty
+  const sortedRows = new StepCounter();
   for (let bucket = 0, first = from; bucket < count; bucket++) {
-    if (isPause(bucket)) yield;
     const stop = places[bucket]!;
+    if (sortedRows.isDue(1 + stop - first)) yield;
     if (stop - first > SMALL_BUCKET) yield* sortByKey(sorted, first, stop, depth + 1);
     else insertByKey(rows, keys, first, stop);
     first = stop;
   }
+}
+
+function copyRows(source: Uint32Array, target: Uint32Array, from: number, end: number): Steps<void> {
+  return inRange(from, end, (start, stop) => target.set(source.subarray(start, stop), start));
 }
 
 function insertByKey(rows: Uint32Array, keys: Float64Array, from: number, end: number): void {
@@ -116,7 +122,7 @@ function* mergeStretches({ rows, scratch, keys }: SortedRows, ascending: readonl
     bounds = merged;
     [source, target] = [target, source];
   }
-  if (source !== rows) rows.set(source.subarray(from, end), from);
+  if (source !== rows) yield* copyRows(source, rows, from, end);
 }
 
 interface TwoRuns {

@@ -1,7 +1,7 @@
 // Rows in order of group, time and series against a sort of plain rows: near and far times, forwards and backwards.
 import { expect, test } from "bun:test";
 import { prng } from "../../../../test/support/prng.ts";
-import { finish } from "../../../model/steps.ts";
+import { finish, STEP_ROWS } from "../../../model/steps.ts";
 import { groupRows, orderRows } from "./order.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
@@ -75,4 +75,22 @@ test.each(ARRIVALS)("groups of several tags, %s", (_name, groupOf) => {
   });
   expect(found.tags).toEqual(wanted);
   expect(groups.every((_, row) => JSON.stringify(found.tags[found.groupOf[row]!]) === JSON.stringify(valuesOf(row)))).toBeTrue();
+});
+
+test("many groups with fewer rows than those of a step are sorted with pauses", () => {
+  const below = prng(SEED);
+  const stepCount = 16;
+  const rowCount = stepCount * STEP_ROWS;
+  const tags = Array.from({ length: 2 * stepCount }, (_, i) => [String(i).padStart(2, "0")]);
+  const groupOf = Uint32Array.from({ length: rowCount }, (_, row) => Math.floor(row / (STEP_ROWS / 2)));
+  const pausesOf = (times: BigInt64Array) => {
+    const steps = orderRows({ tags, groupOf }, times, false, null);
+    let pauses = 0;
+    while (!steps.next().done) pauses++;
+    return pauses;
+  };
+  // what looks at all rows before any is sorted
+  const others = pausesOf(BigInt64Array.from({ length: rowCount }, (_, row) => BigInt(row)));
+  const unordered = BigInt64Array.from({ length: rowCount }, () => BigInt(below(1e9)));
+  expect(pausesOf(unordered) - others).toBeGreaterThanOrEqual(stepCount);
 });

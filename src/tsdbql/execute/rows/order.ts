@@ -2,7 +2,7 @@
 
 import { sortByKey } from "../../../model/rows/key-order.ts";
 import { compareTexts } from "../../../model/rows/text-order.ts";
-import { inSteps, isPause, STEP_ROWS, type Steps, sortInSteps } from "../../../model/steps.ts";
+import { inSteps, STEP_ROWS, StepCounter, type Steps, sortInSteps } from "../../../model/steps.ts";
 import type { TagCells } from "./columns.ts";
 
 export interface Groups {
@@ -157,10 +157,11 @@ export function* orderRows(
   });
   const keys = isExact ? distances : yield* ranksOf(times, descending);
   const scratch = new Uint32Array(rowCount);
+  const sortedRows = new StepCounter();
   for (let group = 0; group < tags.length; group++) {
-    if (isPause(group)) yield;
     const from = starts[group]!;
     const end = starts[group + 1]!;
+    if (sortedRows.isDue(1 + end - from)) yield;
     yield* sortByKey({ rows, scratch, keys }, from, end);
     if (series !== null) yield* orderTies(rows.subarray(from, end), keys, series, descending);
   }
