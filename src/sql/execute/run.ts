@@ -101,7 +101,9 @@ export class SqlRun implements SqlAnswer {
       this.countsTable = direct.scan.countsTable === true;
       return;
     }
-    this.shape = new ResultShape(await this.startDuck("", text(true), this.scans.shape), outputs);
+    const sql = text(true);
+    const keepAs = this.printed?.runsOnce === true ? null : this.scans.shape;
+    this.shape = new ResultShape(await this.startDuck("", sql, keepAs), outputs);
     this.schema = { fields: this.shape.fields, tableName: this.scans.tableName };
   }
 

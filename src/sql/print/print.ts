@@ -202,8 +202,11 @@ function printJoin(out: SqlWriter, join: Extract<TableRef, { type: "JOIN" }>): v
   else if (join.ref_type === "NATURAL") {
     out.put(` NATURAL ${type}JOIN `);
     out.namesAll = true;
-  } else if (join.ref_type === "ASOF") out.put(` ASOF ${type}JOIN `);
-  else if (join.ref_type === "REGULAR") out.put(` ${type}JOIN `);
+  } else if (join.ref_type === "ASOF") {
+    out.put(` ASOF ${type}JOIN `);
+    // a run takes the expressions of the join's equalities out of its plan
+    out.runsOnce = true;
+  } else if (join.ref_type === "REGULAR") out.put(` ${type}JOIN `);
   else throw unsupported(`${join.ref_type} join`);
   printTable(out, join.right);
   if (join.using_columns.length > 0) out.put(` USING (${join.using_columns.map(ident).join(", ")})`);

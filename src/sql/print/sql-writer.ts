@@ -13,6 +13,9 @@ export class SqlWriter {
   /** True if it may use columns that it does not name. */
   namesAll = false;
 
+  /** True if DuckDB cannot run its plan a second time. */
+  runsOnce = false;
+
   /** @param printQuery that of print.ts, needed for queries in expressions @param scanCalls those of the statement's scans, by index */
   constructor(
     private readonly printQuery: PrintQuery,
