@@ -41,6 +41,8 @@ const TABLES = [
   ...Array.from({ length: 30 }, (_, i) => long(i)),
   "one v=1.5 1",
   ...Array.from({ length: 5_000 }, (_, i) => `wide,t=${i % 3} ${Array.from({ length: 40 }, (_, k) => `c${k}=${i + k}i`).join(",")} ${i}`),
+  ...Array.from({ length: 100 }, (_, i) => `short,host=h${i % 3} f=${i / 2},n=${i}i ${i}`),
+  ...Array.from({ length: 100 }, (_, i) => `short_too,host=h${i % 3} short=${i}i,n=${i}i ${i}`),
   // names that need quotes
   ...Array.from({ length: 3_000 }, (_, i) => `odd,Tag"x=${i % 3} Up=${i}i,"q=${i + 1}i,a\\ b=2i ${i}`),
 ];
@@ -72,6 +74,12 @@ const STATEMENTS = [
   "SELECT sum(c3 * c39) AS n, t || '' AS t FROM wide GROUP BY 2 ORDER BY 2",
   'SELECT "Tag""x" AS t, sum("Up" * """q" * "a b") AS n FROM odd GROUP BY 1 ORDER BY 1',
   'SELECT max(x."Up" + 1) AS n FROM (SELECT * FROM odd) AS x',
+  // rows as values
+  "SELECT length(x::VARCHAR) AS l, n + 1 AS n FROM short AS x ORDER BY n",
+  "SELECT max(SHORT) AS m, sum(n + 1) AS n FROM short",
+  "SELECT (x).f + x.n AS s FROM short AS x ORDER BY s",
+  "SELECT n + 1 AS n, y.r FROM short AS x, LATERAL (SELECT x AS r) AS y ORDER BY n",
+  "SELECT sum(short + n) AS s FROM short_too",
 ];
 
 const STATES: readonly RowState[] = ["in memory", "flushed", "half flushed and written again"];

@@ -189,8 +189,9 @@ export class SqlRun implements SqlAnswer {
     const printed = physical.print(this.scans.calls);
     const { bulk } = this.engine;
     if (!isRead || !this.scans.areLong(Math.min(bulk.listedRowsMin, bulk.parallelRowsMin))) return printed;
-    const { text, namesAll } = printed;
-    const names = namesAll ? null : (name: string) => text.includes(ident(name));
+    const { text, namesAll, wholeRows } = printed;
+    const namesRow = wholeRows.some((row) => !this.scans.all.every(({ columns }) => columns.some(({ name }) => name === row)));
+    const names = namesAll || namesRow ? null : (name: string) => text.includes(ident(name));
     this.scans.readInBulk({ ...bulk, threadsMax: dependsOnOrder(text) ? 1 : bulk.threadsMax, names });
     return physical.print(this.scans.calls);
   }

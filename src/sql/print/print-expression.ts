@@ -52,6 +52,7 @@ export function printExpression(out: SqlWriter, node: Expression): void {
   switch (node.class) {
     case "COLUMN_REF":
       out.put(node.column_names.map(ident).join("."));
+      if (node.column_names.length === 1) out.refersTo(node.column_names[0]!);
       return;
     case "CONSTANT":
       out.put(valueText(node.value));

@@ -162,6 +162,7 @@ function printTable(out: SqlWriter, ref: TableRef): void {
       printExpression(out, ref.function);
       out.put(ref.with_ordinality === "WITH_ORDINALITY" ? " WITH ORDINALITY" : "");
       out.put(tableAlias(ref, ref.column_name_alias));
+      out.namedScan(ref.alias);
       // columns are renamed by their places
       if (ref.column_name_alias.length > 0) out.namesAll = true;
       break;

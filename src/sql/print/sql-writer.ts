@@ -16,6 +16,10 @@ export class SqlWriter {
   /** True if DuckDB cannot run its plan a second time. */
   runsOnce = false;
 
+  /** In lower case. */
+  private readonly scanNames = new Set<string>();
+  private readonly unqualified = new Set<string>();
+
   /** @param printQuery that of print.ts, needed for queries in expressions @param scanCalls those of the statement's scans, by index */
   constructor(
     private readonly printQuery: PrintQuery,
@@ -29,6 +33,21 @@ export class SqlWriter {
   put(text: string): this {
     this.written += text;
     return this;
+  }
+
+  /** A scan has this name in its FROM clause. */
+  namedScan(name: string): void {
+    this.scanNames.add(name.toLowerCase());
+  }
+
+  /** A column, or a table, is referred to by its name alone. */
+  refersTo(name: string): void {
+    this.unqualified.add(name.toLowerCase());
+  }
+
+  /** Scans, in lower case, that the text may refer to as a value with all columns, if there is no column of this name. */
+  get wholeRows(): readonly string[] {
+    return [...this.scanNames].filter((name) => this.unqualified.has(name));
   }
 
   /** The following text originates from `location` in the statement. */
