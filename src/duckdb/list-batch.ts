@@ -58,7 +58,7 @@ export class ListBatch {
 
   /** @param memory what the chunks' pointers refer to @param countMax number of lists */
   constructor(
-    private readonly memory: ArrayBuffer,
+    private readonly memory: WebAssembly.Memory,
     private readonly chunk: duckdbTypes.DataChunk,
     outputs: readonly ScanOutput[],
     readonly countMax: number,
@@ -73,7 +73,9 @@ export class ListBatch {
 
   /** Copies the rows of a chunk, which is not needed afterwards. */
   add({ rowCount, columns }: ScanChunk): void {
-    const { memory, rows } = this;
+    const { rows } = this;
+    // the memory may have grown; the binding takes shared memory for an ArrayBuffer
+    const memory = this.memory.buffer as ArrayBuffer;
     const bitmapBytes = Math.ceil(rowCount / WORD_ROWS) * 8;
     for (const { values, output } of this.lists) {
       const { dataPtr, validityPtr } = columns[output.column]!;

@@ -245,7 +245,7 @@ export class ScanRegistry {
   }
 
   private copyLists(state: ScanState, thread: object, output: duckdbTypes.DataChunk, countMax: number): void {
-    const batch = new ListBatch(this.memory.buffer as ArrayBuffer, output, state.outputs, countMax);
+    const batch = new ListBatch(this.memory, output, state.outputs, countMax);
     const endMs = performance.now() + LISTS_MS;
     let textBytes = 0;
     // at least one, however late it is: an answer without rows says that there are no more
