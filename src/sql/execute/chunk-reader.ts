@@ -61,6 +61,28 @@ export function readChunkColumn(kernel: Kernel, type: ColumnType, { dataPtr, val
   return { validity, values: valuesOf(type, kernel.copyOut(dataPtr, bytes).buffer) };
 }
 
+/** The same of the values at `rows` alone, in that order. */
+export function readChunkRows(kernel: Kernel, type: ColumnType, { dataPtr, validityPtr }: ScanColumn, rows: Uint32Array): ResultColumn {
+  const count = rows.length;
+  if (dataPtr === 0) return allNull(type, count);
+  const { u8 } = kernel;
+  const width = VALUE_BYTES[type];
+  const bytes = new Uint8Array(count * width);
+  const bits = new Uint8Array(Math.ceil(count / 8));
+  let present = 0;
+  for (let i = 0; i < count; i++) {
+    const row = rows[i]!;
+    const from = dataPtr + row * width;
+    for (let k = 0; k < width; k++) bytes[i * width + k] = u8[from + k]!;
+    if (validityPtr !== 0 && ((u8[validityPtr + (row >>> 3)]! >>> (row & 7)) & 1) === 0) continue;
+    bits[i >>> 3]! |= 1 << (i & 7);
+    present++;
+  }
+  const validity = present === count ? null : bits;
+  if (type === ColumnType.tag || type === ColumnType.string) return { validity, values: NO_BYTES, ...readStrings(bytes, count, validity) };
+  return { validity, values: valuesOf(type, bytes.buffer) };
+}
+
 /** A copy of the bitmap, null if all values are present. */
 function readValidity(kernel: Kernel, validityPtr: number, rowCount: number): Uint8Array | null {
   if (validityPtr === 0) return null;

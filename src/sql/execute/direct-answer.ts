@@ -10,7 +10,7 @@ import { joinColumns } from "../../model/rows/joined-column.ts";
 import { takeRows } from "../../model/rows/take-rows.ts";
 import type { Steps } from "../../model/steps.ts";
 import { cutChunks } from "./bounded-chunks.ts";
-import { ChunkColumn, RESULT_TYPE, readChunkColumn } from "./chunk-reader.ts";
+import { ChunkColumn, RESULT_TYPE, readChunkColumn, readChunkRows } from "./chunk-reader.ts";
 import type { DirectScan, PlannedScan } from "./direct-scan.ts";
 import type { StatementScan } from "./duck-table.ts";
 import { RowOrder } from "./order/row-order.ts";
@@ -99,8 +99,9 @@ export class DirectAnswer {
     const key = plan.keys[0]!.column;
     for (let chunk = cursor!.next(); chunk !== null; chunk = cursor!.next()) {
       yield;
-      const { rowCount } = chunk;
-      if (yield* top.add(kernel, { rowCount, key: chunk.columns[key]!, columns: this.borrow(chunk) })) continue;
+      const { rowCount, columns } = chunk;
+      const read = (rows: Uint32Array) => this.columnTypes.map((type, i) => readChunkRows(kernel, type, columns[i]!, rows));
+      if (yield* top.add(kernel, { rowCount, key: columns[key]!, read })) continue;
       this.close();
       return false;
     }

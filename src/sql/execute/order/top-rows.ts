@@ -24,11 +24,13 @@ export interface KernelViews {
   readonly f64: Float64Array;
 }
 
-/** A chunk of the scan: its columns, and the first key as it lies in the kernel's memory. */
+/** A chunk of the scan. */
 export interface KeyedChunk {
   readonly rowCount: number;
+  /** The first key as it lies in the kernel's memory. */
   readonly key: ScanColumn;
-  readonly columns: readonly ResultColumn[];
+  /** Copies of the columns' values at these rows. */
+  read(rows: Uint32Array): readonly ResultColumn[];
 }
 
 interface Rows {
@@ -73,12 +75,11 @@ export class TopRows {
   }
 
   /** Takes the rows of a chunk, which is not needed afterwards. Returns false if too many may be among the first. */
-  *add(views: KernelViews, { rowCount, key, columns }: KeyedChunk): Steps<boolean> {
+  *add(views: KernelViews, { rowCount, key, read }: KeyedChunk): Steps<boolean> {
     this.rank(views, key, rowCount);
     const found = this.rowsWithin(rowCount);
     if (found === 0) return true;
-    const rows = this.found.subarray(0, found);
-    const taken = columns.map((column, i) => takeRows(column, this.types[i]!, rows));
+    const taken = read(this.found.subarray(0, found));
     this.parts.push({ columns: taken, rowCount: found });
     this.rowCount += found;
     this.candidates += found;
