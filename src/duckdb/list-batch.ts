@@ -4,9 +4,10 @@ import type duckdbTypes from "@duckdb/node-bindings";
 import { LIMITS } from "../model/limits.ts";
 import type { ScanChunk } from "../model/query/scan-table.ts";
 import { duckdb } from "./binding.ts";
+import { PARALLEL_ROWS_MIN } from "./parallel-scans.ts";
 
 /** With fewer, which one thread reads, requests for chunks cost less than lists do: 200,000 rows take 2.6 ms, in lists 3.8. */
-export const LISTED_ROWS_MIN = 245_760;
+export const LISTED_ROWS_MIN = PARALLEL_ROWS_MIN;
 
 /** More save nothing: 10 M rows in lists of 2,048 take 40, 36 and 36 ms with 16, 64 and 128 of them. */
 const LISTS_MAX = 64;
@@ -24,8 +25,8 @@ export interface ScanOutput {
   readonly widthBytes: number;
 }
 
-/** Bitmaps with all rows NULL, and with none. */
-const NULLS = new ArrayBuffer(LIMITS.vectorRows / 8);
+/** The bitmap of a chunk whose rows are all NULL. */
+export const ALL_NULL = new ArrayBuffer(LIMITS.vectorRows / 8);
 
 /** How many lists the answers of a scan have: few at first, as a statement may need no more. */
 export class ListCount {
@@ -48,6 +49,7 @@ export class ListCount {
 /** One answer: a chunk of DuckDB whose columns are lists. */
 export class ListBatch {
   count = 0;
+  /** Where the next list begins. */
   private rows = 0;
   private readonly entries: BigUint64Array;
   private readonly lists: readonly {
@@ -82,7 +84,7 @@ export class ListBatch {
       if (dataPtr !== 0) duckdb.copy_data_to_vector(values, rows * output.widthBytes, memory, dataPtr, rowCount * output.widthBytes);
       if (dataPtr !== 0 && validityPtr === 0) continue;
       duckdb.vector_ensure_validity_writable(values);
-      const [from, at] = dataPtr === 0 ? [NULLS, 0] : [memory, validityPtr];
+      const [from, at] = dataPtr === 0 ? [ALL_NULL, 0] : [memory, validityPtr];
       duckdb.copy_data_to_vector_validity(values, rows / 8, from, at, bitmapBytes);
     }
     this.entries[ENTRY_WORDS * this.count] = BigInt(rows);

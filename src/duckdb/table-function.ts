@@ -9,7 +9,7 @@ import type { KeptChunk, ScanChunk } from "../model/query/scan-table.ts";
 import { ColumnType, VALUE_BYTES } from "../model/rows/column.ts";
 import { DuckType, duckdb } from "./binding.ts";
 import type { Connection } from "./connection.ts";
-import { ListBatch, ListCount, type ScanOutput } from "./list-batch.ts";
+import { ALL_NULL, ListBatch, ListCount, type ScanOutput } from "./list-batch.ts";
 
 export const SCAN_FUNCTION = "__scan";
 /** The same with an object for each thread, which costs a call into JavaScript per thread. */
@@ -36,10 +36,10 @@ export interface ScanSource {
   readonly rowCountMax: number;
   /** How many threads may request chunks at a time; each gets other rows. Absent: one. */
   readonly threadsMax?: number;
-  /** With several threads: indexes of the columns that a statement for DuckDB names, if it is to be given lists of their values. */
+  /** Indexes of the columns that a statement may use, if DuckDB is given lists of their values. Absent or null: values of any column. */
   readonly listed?: readonly number[] | null;
-  /** With several threads: the chunk (null: the end) with texts that stay until the next call for the same thread that does not add to
-   *  them. `columnIndexes` are those of its cursor. @throws TsdbError overloaded */
+  /** With several threads, or lists: the chunk (null: the end) with texts that stay until the next call for the same thread that does not
+   *  add to them. `columnIndexes` are those of its cursor. @throws TsdbError overloaded */
   keepTexts?(thread: object, chunk: ScanChunk | null, columnIndexes: readonly number[], adds: boolean): KeptChunk | null;
   /** Opens a cursor over the columns at `columnIndexes`, in that order; empty for count(*). */
   open(columnIndexes: readonly number[]): ChunkCursor;
@@ -61,9 +61,6 @@ const DUCK_TYPE: Readonly<Record<ColumnType, number>> = {
 const LISTS_MS = 2;
 
 const STATEMENT_ENDED = "the statement has ended";
-
-/** A bitmap of one vector with all rows NULL. */
-const ALL_NULL = new ArrayBuffer(2048 / 8);
 
 interface ScanState {
   readonly label: number | null;

@@ -22,18 +22,18 @@ const DEPTH_MAX = 3;
 
 /** Sorts rows[from .. end) by key; stable. Few rows are sorted without a pause. */
 export function* sortByKey(sorted: SortedRows, from: number, end: number, depth = 0): Steps<void> {
-  const bounds = yield* stretchesOf(sorted, from, end);
-  if (bounds.length <= 2) return;
-  if (bounds.length - 1 <= STRETCHES_MAX || depth === DEPTH_MAX) yield* mergeStretches(sorted, bounds);
-  else yield* sortByBuckets(sorted, from, end, depth);
+  const bounds = yield* stretchesOf(sorted, from, end, depth === DEPTH_MAX ? end - from : STRETCHES_MAX);
+  if (bounds === null) yield* sortByBuckets(sorted, from, end, depth);
+  else if (bounds.length > 2) yield* mergeStretches(sorted, bounds);
 }
 
-/** Where ascending stretches begin, and the end. */
-function* stretchesOf({ rows, keys }: SortedRows, from: number, end: number): Steps<number[]> {
+/** Where ascending stretches begin, and the end; null if there are more than `most`. */
+function* stretchesOf({ rows, keys }: SortedRows, from: number, end: number, most: number): Steps<number[] | null> {
   const bounds = [from];
   for (let i = from + 1; i < end; ) {
     const stop = Math.min(end, i + STEP_ROWS);
     for (; i < stop; i++) if (keys[rows[i]!]! < keys[rows[i - 1]!]!) bounds.push(i);
+    if (bounds.length > most) return null;
     if (i < end) yield;
   }
   bounds.push(end);
