@@ -2,7 +2,6 @@
 // earlier backup has are not copied again.
 import { TsdbError } from "../../model/errors.ts";
 import type { ObjectStore } from "../../object-store/object-store.ts";
-import type { Catalog } from "../../storage/catalog/catalog.ts";
 import type { FileMeta } from "../../storage/manifest/manifest.ts";
 import { contentOf, type StoredFile } from "./content.ts";
 import { copyObject } from "./copy.ts";
@@ -83,13 +82,12 @@ async function isSame(store: ObjectStore, shelf: Shelf, { key, bytes }: FileMeta
   return Buffer.compare(own, copy) === 0;
 }
 
-async function fileRows({
-  catalog,
-  tables,
-  barrier,
-}: Pick<DatabaseBackupParts, "tables" | "barrier"> & { catalog: Catalog }): Promise<void> {
-  const hasRows = catalog.databases().some(({ id }) => catalog.tables(id).some((table) => tables.runs(table.id).length > 0));
-  if (hasRows) await barrier();
+/** Rows of memory go to files, and what was deleted until now comes before the manifest's flushed sequence: the log may be ahead of it by
+ *  frames whose rows no backup has. */
+async function fileRows({ catalog, manifest, tables, tombstonesOf, barrier }: DatabaseBackupParts): Promise<void> {
+  const isWaiting = ({ id }: { readonly id: number }) =>
+    tables.runs(id).length > 0 || tombstonesOf(id).some(({ sequence }) => sequence > manifest.flushedSequence);
+  if (catalog.databases().some(({ id }) => catalog.tables(id).some(isWaiting))) await barrier();
 }
 
 function nameOf({ id }: FileMeta): string {
