@@ -33,7 +33,8 @@ export class DatabaseBackups implements BackupJobs {
   /** Backups that jobs read, by their number. */
   private readonly locked = new Map<string, number>();
   private readonly restoreJobs: Restores;
-  private isStopped = false;
+  /** Why jobs end that begin now. */
+  private stopped: TsdbError | null = null;
 
   constructor(
     private readonly parts: DatabaseBackupParts,
@@ -151,12 +152,14 @@ export class DatabaseBackups implements BackupJobs {
 
   /** Ends all jobs; none can be started afterwards. */
   async stop(): Promise<void> {
-    this.isStopped = true;
     const reason = new TsdbError("cancelled", "the server was stopped");
+    this.stopped = reason;
     for (const { controller } of this.running.values()) controller.abort(reason);
+    this.restoreJobs.end(reason);
     await this.opened?.catch(() => {}); // reported before
-    await Promise.all([this.turn, this.restoreJobs.stop(reason)]);
-    await Promise.all([...this.running.values()].map(({ ended }) => ended));
+    // a call that has its turn may still begin a job
+    await this.turn;
+    await Promise.all([this.restoreJobs.ended(), ...[...this.running.values()].map(({ ended }) => ended)]);
   }
 
   private async recover(): Promise<void> {
@@ -176,6 +179,7 @@ export class DatabaseBackups implements BackupJobs {
     const { name } = attempt;
     const progress = new JobProgress();
     const controller = new AbortController();
+    if (this.stopped !== null) controller.abort(this.stopped);
     const { signal } = controller;
     const run = this.making.then(async () => {
       // those that are made meanwhile may be parents of parents
@@ -290,7 +294,7 @@ export class DatabaseBackups implements BackupJobs {
   private requireWritable(): void {
     const { refusal } = this.parts.catalog;
     if (refusal !== null) throw refusal;
-    if (this.isStopped) throw new TsdbError("unavailable", "the server is stopping");
+    if (this.stopped !== null) throw new TsdbError("unavailable", "the server is stopping");
   }
 
   /** Keeps a backup and those that it needs from being deleted until the result is called. */

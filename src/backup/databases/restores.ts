@@ -19,6 +19,7 @@ interface RunningRestore {
 /** Runs restores, and remembers those that there were. */
 export class Restores {
   private running: RunningRestore | null = null;
+  private stopped: TsdbError | null = null;
 
   constructor(
     private readonly parts: DatabaseBackupParts,
@@ -54,6 +55,7 @@ export class Restores {
     await log.put(record);
     const progress = new JobProgress();
     const controller = new AbortController();
+    if (this.stopped !== null) controller.abort(this.stopped);
     const onReserved = (ids: { readonly tables: readonly number[]; readonly databases: readonly number[] }) => {
       const { totalFiles, totalBytes } = progress;
       record = { ...record, ...ids, totalFiles, totalBytes };
@@ -95,8 +97,14 @@ export class Restores {
     this.running.controller.abort();
   }
 
-  async stop(reason: TsdbError): Promise<void> {
+  /** Ends the running one, and those that begin later. */
+  end(reason: TsdbError): void {
+    this.stopped = reason;
     this.running?.controller.abort(reason);
+  }
+
+  /** Resolves when none runs. */
+  async ended(): Promise<void> {
     await this.running?.ended;
   }
 

@@ -1,0 +1,63 @@
+// A stop while a call begins a job: the job ends with the others, and nothing runs when the stop has resolved.
+import { expect, test } from "bun:test";
+import { MemoryObjectStore } from "../../object-store/memory-object-store.ts";
+import { Catalog } from "../../storage/catalog/catalog.ts";
+import { Manifest } from "../../storage/manifest/manifest.ts";
+import { DatabaseBackups } from "./database-backups.ts";
+import type { DatabaseBackupParts } from "./parts.ts";
+import { RestoreLog } from "./restore-log.ts";
+import { Shelf } from "./shelf.ts";
+
+/** Calls `onPut` before each put. */
+class WatchedStore extends MemoryObjectStore {
+  onPut: (key: string) => void = () => {};
+
+  override put(key: string, bytes: Uint8Array, options?: { ifAbsent?: boolean }): Promise<void> {
+    this.onPut(key);
+    return super.put(key, bytes, options);
+  }
+}
+
+/** Backups of a server with one database that has no tables. */
+async function backupsOn(store: MemoryObjectStore): Promise<DatabaseBackups> {
+  const catalog = await Catalog.open(store, { prefix: "node0/catalog" });
+  const manifest = await Manifest.open(store, { prefix: "node0/manifest" });
+  await catalog.apply([{ kind: "create_database", id: 1, namespace: 0, name: "d" }]).durable;
+  const parts: DatabaseBackupParts = {
+    ...{ catalog, manifest, store, source: "cluster/node0", ptKey: (id) => `node0/data/${id}.pt`, checkFile: () => {} },
+    ...{ tables: { runs: () => [], renamed: () => {} }, tombstonesOf: () => [], reserveTombstones: () => 1 },
+    wal: { lastSequence: 0, makeRoom: async () => {}, append: () => ({ sequence: 1, synced: Promise.resolve() }) },
+    ...{ barrier: async () => {}, keepFiles: () => () => {}, durableSequence: () => 0, recoverStore: async () => {} },
+    ...{ backupRoom: async () => null, dataRoom: async () => null, onRestored: () => {}, nowMs: () => Date.now() },
+    ...{ hardDeleteDefaultMs: 1000, ended: () => {} },
+  };
+  const backups = new DatabaseBackups(parts, new Shelf(store, "node0/backups/"), new RestoreLog(store, "node0/restores/"));
+  await backups.open();
+  return backups;
+}
+
+test("a backup that is begun meanwhile", async () => {
+  const store = new WatchedStore();
+  const backups = await backupsOn(store);
+  let stopped: Promise<void> | null = null;
+  store.onPut = () => {
+    stopped ??= backups.stop();
+  };
+  const name = await backups.start({ type: "full", name: "b", parent: null, force: false });
+  await stopped;
+  expect(await backups.find(name)).toMatchObject({ status: "failed", error: "the server was stopped" });
+});
+
+test("a restore that is begun meanwhile", async () => {
+  const store = new WatchedStore();
+  const backups = await backupsOn(store);
+  await backups.start({ type: "full", name: "b", parent: null, force: false });
+  while ((await backups.find("b")).status === "in_progress") await Bun.sleep(0);
+  let stopped: Promise<void> | null = null;
+  store.onPut = () => {
+    stopped ??= backups.stop();
+  };
+  const id = await backups.startRestore("b");
+  await stopped;
+  expect(await backups.findRestore(id)).toMatchObject({ status: "failed", error: "the server was stopped" });
+});
