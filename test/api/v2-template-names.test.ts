@@ -41,6 +41,29 @@ test("a dashboard without charts has none in the summary", async () => {
   expect([diff.dashboards[0].new.charts, summary.dashboards[0].charts]).toEqual([[], null]);
 });
 
+const CHECK = {
+  ...{ name: "Twice", every: "1h", query: 'from(bucket: "b") |> range(start: -1h) |> filter(fn: (r) => r._field == "f")' },
+  ...{ statusMessageTemplate: "m", thresholds: [{ type: "greater", level: "CRIT", value: 1 }] },
+};
+test.each([
+  ["checks", "CheckThreshold", CHECK, "Twice"],
+  ["variables", "Variable", { name: "Twice", type: "constant", values: ["a"] }, "twice"],
+])("%s: two of a template mean the same resource, and the stack goes with it", async (list, kind, spec, secondName) => {
+  const named = (name: string, more: object) => ({ apiVersion: "influxdata.com/v2alpha1", kind, metadata: { name }, spec: more });
+  const apply = (...contents: object[]) => ask(server, "POST", "/api/v2/templates/apply", "tok", { orgID, template: { contents } });
+  const listed = async () => (await ask(server, "GET", `/api/v2/${list}?orgID=${orgID}`, "tok")).body[list];
+  for (const path of ["/uninstall", ""]) {
+    await apply(named("first", spec));
+    const [{ id }] = await listed();
+    const { stackID } = (await apply(named("one", spec), named("two", { ...spec, name: secondName }))).body;
+    const { resources } = (await ask(server, "GET", `/api/v2/stacks/${stackID}`, "tok")).body;
+    expect(resources.map(({ resourceID }: { resourceID: string }) => resourceID)).toEqual([id, id]);
+    const method = path === "" ? "DELETE" : "POST";
+    expect((await ask(server, method, `/api/v2/stacks/${stackID}${path}?orgID=${orgID}`, "tok")).status).toBe(path === "" ? 204 : 200);
+    expect(await listed()).toEqual([]);
+  }
+});
+
 test("associations of a label are not read, those of others name labels of the template", async () => {
   const associations = [{ kind: "Label", name: "nowhere" }];
   const { errors, diff } = await shown("Label", { name: "own", associations });

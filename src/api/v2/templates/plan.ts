@@ -127,13 +127,16 @@ export function* planSteps(
   };
 }
 
-/** What a stack has that is there, that it may delete, and that is of its organization. */
+/** What a stack has that is there, that it may delete, and that is of its organization. Each once: two names of a template may have meant
+ *  the same, as checks of one name. */
 export function removable(adapters: Adapters, orgID: string, items: readonly StackResource[]): Omit<PlannedRemoval, "old">[] {
-  return items.flatMap((item) => {
+  const found = new Map<string, Omit<PlannedRemoval, "old">>();
+  for (const item of items) {
     const { kind, resourceID: id, isAttached } = item;
-    if (isAttached || !isCategory(kind) || adapters.find(kind)?.orgOf(id) !== orgID) return [];
-    return [{ category: kind, id, item }];
-  });
+    if (isAttached || !isCategory(kind) || found.has(id) || adapters.find(kind)?.orgOf(id) !== orgID) continue;
+    found.set(id, { category: kind, id, item });
+  }
+  return [...found.values()];
 }
 
 /** @throws TsdbError forbidden */
