@@ -81,6 +81,23 @@ describe("a change", () => {
     expect(catalog.version).toBe(version);
   });
 
+  test("that removes a record twice is refused as a whole", async () => {
+    const { catalog, metadata } = await opened();
+    const id = await metadata.change((change) => {
+      const made = change.newId();
+      change.put("user", made, USER);
+      return made;
+    });
+    const { version } = catalog;
+    const failing = metadata.change((change) => {
+      change.remove("user", id);
+      change.remove("user", id);
+    });
+    expect(failing).rejects.toThrow("BUG");
+    await failing.catch(() => {});
+    expect([names(metadata), catalog.version]).toEqual([["ann"], version]);
+  });
+
   test("of a read-only server is refused before anything happens", async () => {
     const store = new MemoryObjectStore();
     await (await opened(store)).catalog.close();

@@ -24,8 +24,11 @@ export class MetadataView {
     this.run(this.puts.get(kind)!, id, ...columns.map((column) => stored(members[column])), ...made);
   }
 
+  /** Throws for what is not there: the log would refuse it, in the middle of a change. */
   remove(kind: RecordKind, id: string): void {
-    this.run(`delete from ${KINDS[kind].table} where id = ?`, id);
+    this.writesDone += 1;
+    const { changes } = this.db.query(`delete from ${KINDS[kind].table} where id = ?`).run(id);
+    if (changes !== 1) throw new Error(`BUG: the ${kind} ${id} is removed, and is not there`);
   }
 
   run(sql: string, ...values: SQLQueryBindings[]): void {
