@@ -98,7 +98,7 @@ export type PluginFailureKind =
   | "garbage" // the process sent something that is no message of the runtime
   | "busy" // too many runs of the trigger wait already
   | "stopped" // the trigger or the server was stopped, or `signal` aborted
-  | "no-python"; // there is no usable Python
+  | "no-python"; // there is no usable Python, or the plugin's file is gone
 
 export interface PluginFailure {
   readonly kind: PluginFailureKind;

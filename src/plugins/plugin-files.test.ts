@@ -43,6 +43,29 @@ if (pluginPython() !== null) {
       expect(await answer(folder)).toBe("achanged");
     });
 
+    test("a module that a run imports is loaded anew after a change, also after a change while it was loaded", async () => {
+      bench.plugin("lazy/late.py", "word = 'one'\n");
+      const folder = bench.plugin("lazy/__init__.py", requested("from .late import word\nreturn word")).replace("/__init__.py", "");
+      expect(await answer(folder)).toBe("one");
+      bench.plugin("lazy/late.py", "word = 'changed'\n");
+      expect(await answer(folder)).toBe("changed");
+      bench.plugin("slow/fast.py", "word = 'one'\n");
+      const change = `from .fast import word\nopen(__file__.replace("__init__", "fast"), "w").write("word = 'written meanwhile'")\n`;
+      bench.plugin("slow/__init__.py", `${change}${requested("return word")}`);
+      expect(await answer(`${bench.folder}/slow`)).toBe("one");
+      expect(await answer(`${bench.folder}/slow`)).toBe("written meanwhile");
+    });
+
+    test("a folder that is not there when its process begins: the run can be made later, and succeeds once it is", async () => {
+      const folder = `${bench.folder}/replaced`;
+      const caller = { kind: "trigger", database: "db", trigger: "replaced", runAsync: false } as const;
+      const { outcome } = await bench.run(folder, REQUEST, { caller });
+      expect(outcome.failure).toMatchObject({ kind: "no-python", message: `there is no ${folder}` });
+      bench.plugin("replaced/__init__.py", requested("return 'there'"));
+      const again = await bench.run(folder, REQUEST, { caller });
+      expect(decode(again.outcome.response?.body)).toBe("there");
+    });
+
     test("a module beside the plugin; the name of a library stays the library's", async () => {
       bench.plugin("helper.py", "word = 'help'\n");
       expect(await answer(bench.plugin("json.py", `import json, helper\n${requested("return json.dumps([helper.word])")}`))).toBe(

@@ -44,3 +44,27 @@ test("interrupted replacements are rolled back or completed, in nested folders t
     rmSync(outside, { recursive: true, force: true });
   }
 });
+
+test("replacements of one folder at the same time: each is whole, and none fails because of another", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tsdb-plugins-"));
+  try {
+    const files = new PluginFiles(folder, { repository: undefined as never, check: undefined as never });
+    const NAMES = ["__init__.py", "part.py"];
+    for (let round = 0; round < 20; round++) {
+      await Promise.all(
+        [0, 1, 2, 3].map((i) =>
+          files.updateFolder(
+            "plug",
+            NAMES.map((path) => ({ path, content: `${round} ${i}` })),
+          ),
+        ),
+      );
+      const [first, second] = NAMES.map((name) => readFileSync(join(folder, "plug", name), "utf8"));
+      expect(first).toStartWith(`${round} `);
+      expect(second).toBe(first);
+    }
+    expect(readdirSync(folder)).toEqual(["plug"]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -99,11 +99,7 @@ export class PluginFiles {
         await mkdir(dirname(target), { recursive: true });
         await writeFile(target, content);
       }
-      await rename(path, old).catch(ignoreMissing);
-      await rename(fresh, path).catch(async (error: unknown) => {
-        await rename(old, path).catch(() => {});
-        throw error;
-      });
+      exchange(path, fresh, old);
     } catch (error) {
       throw notWritten(error, filename);
     } finally {
@@ -204,8 +200,17 @@ export async function replaceFile(path: string, content: string | Uint8Array): P
   }
 }
 
-function ignoreMissing(error: unknown): void {
-  if ((error as { code?: string }).code !== "ENOENT") throw error;
+/** Moves `path`, which may not exist, to `old`, and `fresh` to `path`. In one step: a process that loads the plugin between the two finds
+ *  nothing, and so would another replacement. */
+function exchange(path: string, fresh: string, old: string): void {
+  const isThere = existsSync(path);
+  if (isThere) renameSync(path, old);
+  try {
+    renameSync(fresh, path);
+  } catch (error) {
+    if (isThere) renameSync(old, path);
+    throw error;
+  }
 }
 
 function notWritten(error: unknown, name: string): unknown {

@@ -123,7 +123,7 @@ function responseOf(response: unknown, body: Uint8Array): PluginOutcome["respons
 }
 
 function failureOf({ kind, message, traceback }: PluginFailure): PluginFailure {
-  const kinds: readonly PluginFailureKind[] = ["exception", "memory", "stopped"];
+  const kinds: readonly PluginFailureKind[] = ["exception", "memory", "stopped", "no-python"];
   return { kind: kinds.includes(kind) ? kind : "exception", message: String(message), traceback: traceback ? String(traceback) : null };
 }
 

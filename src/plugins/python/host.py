@@ -11,7 +11,7 @@ from answer import response_of
 from cache import Cache, ServerValues, TriggerValues
 from frames import Link
 from line_builder import LineBuilder
-from loader import Plugin
+from loader import Plugin, PluginGone
 from local import CANCELLED, Local, Run, end_log
 from rows import table_batches
 from schedule_time import schedule_time
@@ -121,6 +121,8 @@ class Host:
         return Cache(own, ServerValues(self._link, head["globalScope"]))
 
     def _failure(self, error, run):
+        if isinstance(error, PluginGone):
+            return {"t": "done", "failure": {"kind": "no-python", "message": str(error), "traceback": None}, "cached": len(self._values)}, b""
         kind = "memory" if isinstance(error, MemoryError) else "stopped" if run.is_cancelled else "exception"
         try:
             text = "".join(traceback.format_exception(type(error), error, _own_frames(error.__traceback__), limit=-50))

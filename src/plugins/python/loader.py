@@ -8,17 +8,28 @@ import os
 import sys
 
 
+class PluginGone(Exception):
+    """The plugin is not where it was."""
+
+
 class _FreshLoader(importlib.machinery.SourceFileLoader):
+    def __init__(self, fullname, path, plugin):
+        super().__init__(fullname, path)
+        self._plugin = plugin
+
     def get_code(self, fullname):
         path = self.get_filename(fullname)
+        # first: what changes while it is read has changed
+        self._plugin.stamps[path] = _stamp(path)
         return self.source_to_code(self.get_data(path), path)
 
 
 class _FolderFinder(importlib.abc.MetaPathFinder):
     """Modules of the plugin's own packages, or those beside the plugin."""
 
-    def __init__(self, folder, is_of_packages):
-        self.folder = folder
+    def __init__(self, plugin, is_of_packages):
+        self.folder = plugin.folder
+        self._plugin = plugin
         self._is_of_packages = is_of_packages
 
     def find_spec(self, fullname, path, target=None):
@@ -29,7 +40,7 @@ class _FolderFinder(importlib.abc.MetaPathFinder):
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, folders)
         if spec is not None and isinstance(spec.loader, importlib.machinery.SourceFileLoader):
-            spec.loader = _FreshLoader(spec.loader.name, spec.loader.path)
+            spec.loader = _FreshLoader(spec.loader.name, spec.loader.path, self._plugin)
         return spec
 
 
@@ -50,14 +61,12 @@ class Plugin:
 
     def __init__(self, path):
         self.path = path
-        is_folder = os.path.isdir(path)
-        self._file = os.path.join(path, "__init__.py") if is_folder else path
-        name = os.path.basename(path)
-        self._name = name if is_folder else os.path.splitext(name)[0]
-        self._folder = os.path.dirname(path)
+        self.folder = os.path.dirname(path)
+        # by file that was read; what is imported during a run is added then
+        self.stamps = {}
         self._module = None
-        self._stamps = {}
-        self._finders = (_FolderFinder(self._folder, True), _FolderFinder(self._folder, False))
+        self._module_count = 0
+        self._finders = (_FolderFinder(self, True), _FolderFinder(self, False))
         sys.meta_path.insert(0, self._finders[0])
         # behind everything else: a plugin named json.py must not stand for json
         sys.meta_path.append(self._finders[1])
@@ -78,14 +87,24 @@ class Plugin:
         return function
 
     def _has_changed(self):
+        self._note_modules()
         # a file that is gone leaves what is loaded
-        return any(_stamp(path) not in (stamp, None) for path, stamp in self._stamps.items())
+        return any(_stamp(path) not in (stamp, None) for path, stamp in self.stamps.items())
+
+    def _note_modules(self):
+        """Those that were imported in other ways, as by sys.path."""
+        if len(sys.modules) == self._module_count:
+            return
+        self._module_count = len(sys.modules)
+        for _, file in self._own_modules():
+            if file not in self.stamps:
+                self.stamps[file] = _stamp(file)
 
     def _own_modules(self):
         """(name, file) of modules that were imported from the plugin's surroundings."""
         for name, module in list(sys.modules.items()):
             file = getattr(module, "__file__", None)
-            if isinstance(file, str) and _is_below(file, self._folder) and not _is_installed(file):
+            if isinstance(file, str) and _is_below(file, self.folder) and not _is_installed(file):
                 yield name, file
 
     def _drop_modules(self):
@@ -96,28 +115,34 @@ class Plugin:
         self._drop_modules()
         importlib.invalidate_caches()
         self._module = None
-        stamps = {self._file: _stamp(self._file)}
+        self.stamps = {}
+        self._module_count = 0
+        # a folder that is being replaced may not be there, so it is looked at each time
+        is_folder = os.path.isdir(self.path)
+        file = os.path.join(self.path, "__init__.py") if is_folder else self.path
+        if _stamp(file) is None:
+            raise PluginGone(f"there is no {file}")
+        name = os.path.basename(self.path)
+        name = name if is_folder else os.path.splitext(name)[0]
         spec = importlib.util.spec_from_file_location(
-            self._name,
-            self._file,
-            loader=_FreshLoader(self._name, self._file),
-            submodule_search_locations=[self.path] if self._file != self.path else None,
+            name,
+            file,
+            loader=_FreshLoader(name, file, self),
+            submodule_search_locations=[self.path] if is_folder else None,
         )
         module = importlib.util.module_from_spec(spec)
-        before = sys.modules.get(self._name)
+        before = sys.modules.get(name)
         # a plugin may have the name of a library that is loaded: that one stays what others import
         if before is None:
-            sys.modules[self._name] = module
+            sys.modules[name] = module
         try:
             spec.loader.exec_module(module)
         except BaseException:
             if before is None:
-                sys.modules.pop(self._name, None)
+                sys.modules.pop(name, None)
             raise
-        for _, file in self._own_modules():
-            stamps[file] = _stamp(file)
+        self._note_modules()
         self._module = module
-        self._stamps = stamps
 
 
 def _is_installed(file):
