@@ -10,6 +10,12 @@ import { assertKey, type ObjectInfo, type ObjectStore, type ObjectWriter } from 
 /** Folder of unfinished puts; no key part may start with a dot, so it is never listed. */
 const TEMPORARY = ".tmp";
 
+/** A root that other servers may have open at the same time, and that people tidy up or exchange. */
+export interface SharedRoot {
+  /** A part of a name: of this server alone. Only its own unfinished puts are removed by `recover`. */
+  readonly owner: string;
+}
+
 /** A large object is synced in pieces: one sync of hundreds of megabytes would delay those of the log by seconds. */
 const SYNC_BYTES = 16 << 20;
 
@@ -18,21 +24,25 @@ export class FileObjectStore implements ObjectStore {
   private readonly knownFolders = new Set<string>();
 
   private readonly space: DiskSpace;
+  private readonly temporary: string;
 
   /** @param root folder of the objects, created by the first put. Several threads may open one root. @param space coordinates disk space
-   *  with other writers and provides the reserve for puts */
+   *  with other writers and provides the reserve for puts @param shared null: no other server uses the root */
   constructor(
     private readonly disk: Disk,
     private readonly root: string,
     space?: DiskSpace,
+    private readonly shared: SharedRoot | null = null,
   ) {
     this.space = space ?? new DiskSpace(disk, { path: "", reserveBytes: 0, folder: root });
+    this.temporary = `${root}/${TEMPORARY}${shared === null ? "" : `-${shared.owner}`}`;
   }
 
-  /** Call it once at start, while no other server uses the folder and before anything is read: removes leftovers of interrupted puts,
-   *  and makes names durable that a killed server had not synced. Objects read afterwards cannot disappear. */
+  /** Call it once at start, while no other server uses the folder (of a shared root: this owner's puts) and before anything is read:
+   *  removes leftovers of interrupted puts, and makes names durable that a killed server had not synced. Objects read afterwards cannot
+   *  disappear. */
   async recover(): Promise<void> {
-    const folder = `${this.root}/${TEMPORARY}`;
+    const folder = this.temporary;
     for (const entry of await this.disk.list(folder)) await this.disk.unlink(`${folder}/${entry.name}`);
     await this.syncTree(this.root);
   }
@@ -88,8 +98,8 @@ export class FileObjectStore implements ObjectStore {
   /** A new temporary name, after creating the folders for it and for the target. */
   private async temporaryFor(target: string): Promise<string> {
     await this.ensureFolder(parentOf(target));
-    await this.ensureFolder(`${this.root}/${TEMPORARY}`);
-    return `${this.root}/${TEMPORARY}/${crypto.randomUUID()}`;
+    await this.ensureFolder(this.temporary);
+    return `${this.temporary}/${crypto.randomUUID()}`;
   }
 
   private async writeTemporary(temporary: string, bytes: Uint8Array): Promise<void> {
@@ -169,7 +179,8 @@ export class FileObjectStore implements ObjectStore {
   private async ensureFolder(folder: string): Promise<void> {
     if (this.knownFolders.has(folder)) return;
     await this.disk.makeFolder(folder);
-    this.knownFolders.add(folder);
+    // of a shared root it may be gone by the next put
+    if (this.shared === null) this.knownFolders.add(folder);
   }
 
   private async orNotFound<T>(key: string, read: () => Promise<T>): Promise<T> {

@@ -44,6 +44,33 @@ describe("file store", () => {
     expect(readdirSync(`${root}/.tmp`)).toEqual([]);
   });
 
+  test("of a shared root each owner's start removes its own unfinished puts", async () => {
+    const root = temporaryFolder();
+    const [own, other] = ["a", "b"].map((owner) => new FileObjectStore(new NodeDisk(), root, undefined, { owner }));
+    const [whole, lost] = [await own!.begin("whole"), await own!.begin("lost")];
+    await whole.append(new Uint8Array(3));
+    await other!.recover();
+    await whole.finish();
+    expect(await other!.get("whole")).toEqual(new Uint8Array(3));
+    await lost.append(new Uint8Array(3));
+    expect(readdirSync(`${root}/.tmp-a`)).toHaveLength(1);
+    await own!.recover();
+    expect(readdirSync(`${root}/.tmp-a`)).toEqual([]);
+    await lost.abort();
+  });
+
+  test("folders of a shared root may be removed at any time", async () => {
+    const root = temporaryFolder();
+    const store = new FileObjectStore(new NodeDisk(), root, undefined, { owner: "a" });
+    for (const gone of [null, "a", ".tmp-a", ""]) {
+      if (gone !== null) rmSync(`${root}/${gone}`, { recursive: true });
+      await store.put("a/b/1", new Uint8Array(1), { ifAbsent: gone !== ".tmp-a" });
+      const writer = await store.begin("a/c/2");
+      await writer.finish();
+      expect((await store.list("")).map(({ key }) => key)).toEqual(["a/b/1", "a/c/2"]);
+    }
+  });
+
   test("the memory store hands out bytes that a worker can share", async () => {
     const store = new MemoryObjectStore();
     await store.put("k", new Uint8Array([7]));

@@ -1,15 +1,18 @@
 // Backups of the databases of port 8181 as a part of the server.
 import { resolve } from "node:path";
+import { sha256 } from "../backup/checksum.ts";
 import { DatabaseBackups } from "../backup/databases/database-backups.ts";
 import { checkFile } from "../backup/databases/file-check.ts";
 import type { DatabaseBackupParts } from "../backup/databases/parts.ts";
 import { RestoreLog } from "../backup/databases/restore-log.ts";
 import { Shelf } from "../backup/databases/shelf.ts";
+import type { ServeConfig } from "../cli/serve-config.ts";
 import { NodeDisk } from "../disk/node-disk.ts";
 import { ReadOnlyDisk } from "../disk/read-only-disk.ts";
 import type { Deletions } from "../ingest/definitions/deletions.ts";
 import { TsdbError } from "../model/errors.ts";
 import { FileObjectStore } from "../object-store/file-object-store.ts";
+import type { Catalog } from "../storage/catalog/catalog.ts";
 import { objectKeys } from "../storage/paths.ts";
 import type { Wal } from "../storage/wal/wal.ts";
 import type { BackgroundJobs } from "./background-jobs.ts";
@@ -23,14 +26,16 @@ interface Running {
 
 /** Backups in a folder that is given, below it. */
 const FOLDER_PREFIX = "backups/";
+const OWNER_DIGITS = 16;
 
 /** Null without --use-pacha-tree, and in the base edition. Reads in the background what there is. @throws TsdbError config if --backup-dir
  *  cannot be used */
 export async function createDatabaseBackups(foundation: Foundation, running: Running): Promise<DatabaseBackups | null> {
-  const { config, storage, logs } = foundation;
+  const { config, catalog, storage, logs } = foundation;
   if (!config.hasUpgradedEngine || config.edition !== "enterprise") return null;
   const keys = objectKeys(config.nodeId);
-  const given = config.backupDir === null ? null : await openFolder(resolve(config.backupDir), config.readOnly);
+  const source = sourceOf(catalog, config);
+  const given = config.backupDir === null ? null : await openFolder(resolve(config.backupDir), source, config.readOnly);
   const shelf = given === null ? new Shelf(storage.store, keys.backups) : new Shelf(given, FOLDER_PREFIX);
   const recoverStore = async () => given?.recover();
   const backups = new DatabaseBackups(
@@ -43,13 +48,18 @@ export async function createDatabaseBackups(foundation: Foundation, running: Run
   return backups;
 }
 
+/** Identifies the server. */
+function sourceOf({ clusterUuid }: Catalog, { nodeId }: ServeConfig): string {
+  return `${clusterUuid}/${nodeId}`;
+}
+
 /** A folder that other servers may have open too. */
-async function openFolder(folder: string, readOnly: boolean): Promise<FileObjectStore> {
+async function openFolder(folder: string, source: string, readOnly: boolean): Promise<FileObjectStore> {
   if (readOnly) return new FileObjectStore(new ReadOnlyDisk(new NodeDisk()), folder);
   try {
     const disk = new NodeDisk();
     await disk.makeFolder(folder);
-    return new FileObjectStore(disk, folder);
+    return new FileObjectStore(disk, folder, undefined, { owner: sha256(Buffer.from(source)).slice(0, OWNER_DIGITS) });
   } catch (cause) {
     throw new TsdbError("config", `--backup-dir: ${(cause as Error).message}`, { folder }, { cause });
   }
@@ -70,7 +80,7 @@ function partsOf(foundation: Foundation, { backgroundJobs, deletions, wal }: Run
     ...{ catalog, manifest, tables, wal, store: storage.store, dataRoom },
     ptKey: (fileId) => keys.ptFile(fileId),
     checkFile: (key, blocks, described) => checkFile(kernel, storage.objectSource(key), blocks, described),
-    source: `${catalog.clusterUuid}/${config.nodeId}`,
+    source: sourceOf(catalog, config),
     tombstonesOf: (tableId) => deletions.tombstonesOf(tableId),
     reserveTombstones: (count) => deletions.reserveIds(count),
     barrier: () => flusher.barrier(),
