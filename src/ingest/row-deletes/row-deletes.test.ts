@@ -91,6 +91,20 @@ describe("a request", () => {
     await path.close();
   });
 
+  test("made while the clock was ahead by a year is released once it is set", async () => {
+    const path = await WritePath.open(new FaultyDisk());
+    const clock = { ms: NOW_MS + 365 * 24 * HOUR_MS };
+    const requests = requestsOf(path, clock);
+    await path.write("t,h=a v=1 1");
+    await requests.create(request("h = 'a'"), NEVER);
+    requests.check();
+    expect(requests.find(1).state).toBe("held");
+    clock.ms = NOW_MS;
+    requests.check();
+    expect(requests.find(1).state).toBe("applying");
+    await path.close();
+  });
+
   test("is released when it is old enough, applied to files, and completed", async () => {
     const path = await WritePath.open(new FaultyDisk());
     const clock = { ms: NOW_MS };

@@ -189,6 +189,25 @@ describe("deletions", () => {
   });
 });
 
+test("a deletion that was seen while the clock was ahead is applied ten minutes after it was set", async () => {
+  const NOW_MS = 1_700_000_000_000;
+  let nowMs = NOW_MS + 365 * 86_400_000;
+  const path = await WritePath.open(new FaultyDisk(), { nowMs: () => nowMs });
+  const limits = { ...COMPACT_EVERYTHING, closeAfterMs: Number.POSITIVE_INFINITY, tombstoneMs: 600_000 };
+  await path.write("t v=1 1\nt v=2 11");
+  await path.flush();
+  const { id } = path.catalog.findTable(path.catalog.findDatabase("db")!.id, "t")!;
+  await path.deletions.deleteRows([{ tableId: id, range: { minNs: 0n, maxNs: 10n }, tags: [] }]);
+  const applied: boolean[] = [];
+  for (const at of [nowMs, NOW_MS, NOW_MS + 599_999, NOW_MS + 600_000]) {
+    nowMs = at;
+    await path.compact(limits);
+    applied.push(path.catalog.tombstones().length === 0);
+  }
+  expect(applied).toEqual([false, false, false, true]);
+  await path.close();
+});
+
 test("rows past their retention go when all of their block is", async () => {
   let nowMs = 1_700_000_000_000;
   const path = await WritePath.open(new FaultyDisk(), { nowMs: () => nowMs });

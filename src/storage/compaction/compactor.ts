@@ -57,6 +57,7 @@ interface Tombstones {
 
 interface CachedPlan {
   readonly plan: TablePlan;
+  readonly madeMs: number;
   readonly changes: number;
   readonly version: unknown;
 }
@@ -153,11 +154,12 @@ export class Compactor {
     let planned = 0;
     for (const tableId of [...manifest.tableIds()]) {
       const failure = this.failures.get(tableId);
-      if (failure !== undefined && failure.untilMs > now) continue;
+      // limit the wait, in case the clock was set back
+      if (failure !== undefined && failure.untilMs > now && failure.untilMs <= now + RETRY_MS_MAX) continue;
       const changes = manifest.changesOf(tableId);
       let cached = this.plans.get(tableId);
-      if (cached === undefined || cached.changes !== changes || cached.version !== version || cached.plan.dueMs <= now) {
-        cached = { plan: this.planTable(tableId, now, limits), changes, version };
+      if (cached?.changes !== changes || cached.version !== version || cached.plan.dueMs <= now || cached.madeMs > now) {
+        cached = { plan: this.planTable(tableId, now, limits), madeMs: now, changes, version };
         this.plans.set(tableId, cached);
         planned += manifest.blockCountOf(tableId);
         if (planned >= BLOCKS_PER_STEP) {
@@ -183,7 +185,7 @@ export class Compactor {
     const { manifest, tableState } = this.parts;
     const { tombstones, ...state } = tableState(tableId, nowMs);
     const seen = tombstones.map((tombstone): SeenTombstone => {
-      const seenMs = this.seenMs.get(tombstone.id) ?? nowMs;
+      const seenMs = Math.min(this.seenMs.get(tombstone.id) ?? nowMs, nowMs);
       this.seenMs.set(tombstone.id, seenMs);
       return { tombstone, seenMs };
     });

@@ -136,7 +136,9 @@ export class FileIndexer {
         looked = 0;
         await new Promise((resolve) => setImmediate(resolve));
       }
-      if ((this.failures.get(id)?.untilMs ?? 0) > nowMs()) {
+      const waitMs = (this.failures.get(id)?.untilMs ?? 0) - nowMs();
+      // no longer, in case the clock was set back
+      if (waitMs > 0 && waitMs <= RETRY_MS_MAX) {
         isAll = false;
         continue;
       }

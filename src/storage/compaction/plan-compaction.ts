@@ -46,6 +46,8 @@ export interface CompactionLimits {
 }
 
 const HOUR_MS = 3_600_000;
+/** Clocks are set back by less all the time. */
+const CLOCK_SLACK_MS = 60_000;
 
 export const COMPACTION_LIMITS: CompactionLimits = {
   closeAfterMs: 4 * HOUR_MS,
@@ -128,7 +130,7 @@ export function planTable(state: TableState, nowMs: number, limits: CompactionLi
       else day.push(each);
     }
   }
-  const tasks = [...days].flatMap(([dayStartNs, blocks]) => planDay(state, { dayStartNs, runs: runsOf(blocks) }, clock, limits));
+  const tasks = [...days].flatMap(([dayStartNs, blocks]) => planDay(state, { dayStartNs, runs: runsOf(blocks, clock) }, clock, limits));
   return { tasks, dropped, dueMs: clock.dueMs };
 }
 
@@ -143,6 +145,11 @@ class DueClock {
     this.dueMs = Math.min(this.dueMs, ms);
     return false;
   }
+
+  /** A time of the past; of a clock that was ahead: long ago. */
+  past(ms: number): number {
+    return ms > this.nowMs + CLOCK_SLACK_MS ? 0 : ms;
+  }
 }
 
 function isGone({ block }: BlockOfTable, { retentionMinNs, tombstones }: TableState, clock: DueClock): boolean {
@@ -154,10 +161,11 @@ function isGone({ block }: BlockOfTable, { retentionMinNs, tombstones }: TableSt
 }
 
 /** The runs of a day by sequence. The parts of a large run share its sequence range. */
-function runsOf(blocks: readonly BlockOfTable[]): PlannedRun[] {
+function runsOf(blocks: readonly BlockOfTable[], clock: DueClock): PlannedRun[] {
   const runs: PlannedRun[] = [];
   for (const each of blocks.toSorted((a, b) => a.block.seqMin - b.block.seqMin || a.block.index - b.block.index)) {
-    const { seqMin, rowCount, flushedMinMs, flushedMaxMs, closed: isClosed = false } = each.block;
+    const { seqMin, rowCount, closed: isClosed = false } = each.block;
+    const [flushedMinMs, flushedMaxMs] = [clock.past(each.block.flushedMinMs), clock.past(each.block.flushedMaxMs)];
     const last = runs.at(-1);
     if (last?.seqMin !== seqMin) {
       runs.push({ seqMin, blocks: [each], rowCount, flushedMinMs, flushedMaxMs, isClosed });

@@ -28,8 +28,10 @@ const PLANS: [why: string, state: Partial<FlushState>, reason: FlushReason | und
   ["a full disk and no rows", { spaceDue: true, openRows: 0, openBytes: 0, walBytes: 0, oldestRowMs: undefined }, undefined],
   ["a full disk and a log of dropped rows", { logIsDead: true, openRows: 0, openBytes: 0, oldestRowMs: undefined }, "space"],
   ["a clock that went back", { oldestRowMs: NOW_MS + 5000, newestRowMs: NOW_MS + 5000 }, undefined],
+  ["rows of a clock that was ahead", { oldestRowMs: NOW_MS + 60_000, newestRowMs: NOW_MS }, "age"],
   ["almost idle", { openBytes: 500, oldestRowMs: NOW_MS - 30_000, newestRowMs: NOW_MS - 19_999 }, undefined],
   ["idle", { openBytes: 500, oldestRowMs: NOW_MS - 30_000, newestRowMs: NOW_MS - 20_000 }, "idle"],
+  ["idle since a clock was ahead", { openBytes: 500, oldestRowMs: NOW_MS + 30_000, newestRowMs: NOW_MS + 20_000 }, "idle"],
   ["idle with little in memory", { openBytes: 499, oldestRowMs: NOW_MS - 30_000, newestRowMs: NOW_MS - 20_000 }, undefined],
   ["idle without rows", { openRows: 0, openBytes: 0, oldestRowMs: undefined, newestRowMs: undefined }, undefined],
 ];

@@ -54,9 +54,10 @@ export function planFlush(state: FlushState, nowMs: number, limits: FlushLimits)
   if (state.spaceDue) return "space";
   if (state.openBytes >= limits.openBytesMax) return "size";
   if (state.walBytes >= limits.walBytesMax) return "log";
-  if (state.oldestRowMs !== undefined && nowMs - state.oldestRowMs >= limits.ageMsMax) return "age";
-  const isIdle = state.newestRowMs !== undefined && nowMs - state.newestRowMs >= limits.idleMsMax;
-  if (isIdle && state.openBytes >= limits.idleBytesMin) return "idle";
+  // rows that came while the clock was ahead would wait for that time
+  const hasPassed = (rowMs: number | undefined, ms: number) => rowMs !== undefined && Math.abs(nowMs - rowMs) >= ms;
+  if (hasPassed(state.oldestRowMs, limits.ageMsMax)) return "age";
+  if (hasPassed(state.newestRowMs, limits.idleMsMax) && state.openBytes >= limits.idleBytesMin) return "idle";
   return undefined;
 }
 
