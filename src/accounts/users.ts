@@ -79,13 +79,14 @@ export class UserAccounts {
     // others may have been faster
     this.requireNone();
     if (hasOperator() && admin === null) throw new TsdbError("unauthenticated", "the request was not authenticated");
-    // the token is made in the same step, and before the user: nobody else can make it
-    const token = hasOperator() ? null : tokens.createOperatorToken();
     const [role] = BUILT_IN_ROLES.filter(({ isRequired }) => isRequired);
     const identity = { username: first.username, displayName: first.displayName, oauthId: null };
-    const made = this.add({ ...identity, passwordHash, requiresReset: false, roleIds: [role!.id] });
-    const operatorToken = (await token)?.token ?? null;
-    const user = await made;
+    // the token is made in the same step, and before the user: nobody else can make it
+    const [token, user] = await Promise.all([
+      hasOperator() ? null : tokens.createOperatorToken(),
+      this.add({ ...identity, passwordHash, requiresReset: false, roleIds: [role!.id] }),
+    ]);
+    const operatorToken = token?.token ?? null;
     const actor = admin === null ? `user ${first.username}` : admin.name;
     audit({ actor, action: "first_user_created", target: `user ${first.username}`, address });
     return { user, operatorToken };
