@@ -137,9 +137,9 @@ class InfluxqlShell implements LineShell {
   }
 }
 
-function parsed(text: string): Answer {
+function parsed(text: string, reviver?: typeof asWritten): Answer {
   try {
-    return JSON.parse(text) as Answer;
+    return JSON.parse(text, reviver as (key: string, value: unknown) => unknown) as Answer;
   } catch (cause) {
     throw new TsdbError("io", "the answer is no JSON", {}, { cause });
   }
@@ -150,9 +150,13 @@ function errorsOf(text: string): string[] {
   return [error, ...results.map((each) => each.error)].filter((each) => each !== undefined);
 }
 
-/** A table for each series, below its name and tags. */
-function columnsOf(text: string): string {
-  const series = (parsed(text).results ?? []).flatMap((result) => result.series ?? []);
+/** Numbers are texts as they were written: times in nanoseconds and integers may have more digits than a double. */
+const asWritten = (_: string, value: unknown, { source }: { readonly source?: string }) =>
+  typeof value === "number" ? (source ?? String(value)) : value;
+
+/** An answer in JSON as a table for each series, below its name and tags. */
+export function columnsOf(text: string): string {
+  const series = (parsed(text, asWritten).results ?? []).flatMap((result) => result.series ?? []);
   return series
     .map(({ name, tags, columns, values = [] }) => {
       const head = [
@@ -165,9 +169,10 @@ function columnsOf(text: string): string {
                 .join(", ")}\n`,
             ]),
       ];
-      const rows: Row[] = values.map((cells) => ({ cells }));
-      const shown = Object.fromEntries(columns.map((column, i) => [column, (row: Row) => (row["cells"] as unknown[])[i]]));
-      return head.join("") + tableOf(shown, rows, true);
+      // names are a row too: as properties, those that are numbers would come first
+      const rows: Row[] = [columns, ...values].map((cells) => ({ cells }));
+      const shown = Object.fromEntries(columns.map((_, i) => [`column ${i}`, (row: Row) => (row["cells"] as unknown[])[i]]));
+      return head.join("") + tableOf(shown, rows, false);
     })
     .join("\n");
 }
