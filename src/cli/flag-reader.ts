@@ -98,7 +98,7 @@ export class FlagReader {
     return parseSize(this.#required(name).text, this.memoryBytes) === 0 ? null : this.bytes(name, range);
   }
 
-  /** @param bareMs what 1 means without a unit; absent: it must have one */
+  /** Whole milliseconds, rounded up: times are made of it. @param bareMs what 1 means without a unit; absent: it must have one */
   durationMs(name: FlagName, { min, max, bareMs }: { min: number; max: number; bareMs?: number }): number {
     const given = this.#required(name);
     const isBare = bareMs !== undefined && /^\d{1,12}$/.test(given.text);
@@ -106,7 +106,8 @@ export class FlagReader {
     if (durationMs === null) throw bad(given, `cannot read "${near(given.text)}" as a duration; write 100ms, 10s, 5m or 1h30m`);
     if (durationMs < min) throw bad(given, `must be at least ${min / 1000}s, got ${near(given.text)}`);
     if (durationMs > max) throw bad(given, `must be at most ${max / 1000}s, got ${near(given.text)}`);
-    return durationMs;
+    // to nanoseconds: 1.1h is a little more as a double
+    return Math.ceil(Number(durationMs.toFixed(6)));
   }
 
   count(name: FlagName, { min = 1, max, absent }: { min?: number; max: number; absent: number }): number {

@@ -215,6 +215,9 @@ const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<stri
   ["--exec-mem-pool-bytes 1000000000", { queryMemoryBytes: 1_000_000_000 }],
   ["--disk-reserve 1GB", { diskReserveBytes: 1_000_000_000 }],
   ["--wal-flush-interval 100ms --gen0-duration 1h30m", { walFlushIntervalMs: 100, gen0DurationMs: 5_400_000 }],
+  // times are made of them: 1.1 * 3,600,000 is more than it looks, and 1 ns is not nothing
+  ["--hard-delete-default-duration 1.1h --gen0-duration 1.0001s", { hardDeleteDefaultMs: 3_960_000, gen0DurationMs: 1001 }],
+  ["--query-timeout 1ns --row-delete-min-age 1.23456789h", { queryTimeoutMs: 1, rowDeleteMinAgeMs: 4_444_445 }],
   ["--query-workers 2 --query-threads 1", { queryWorkers: 2, queryThreads: 1 }],
   ["--max-row-limit 10000 --warm-up=false", { v1RowsMax: 10_000, warmsUp: false }],
   ["", { v1RowsMax: 5 }, { INFLUXDB_HTTP_MAX_ROW_LIMIT: "5" }],
