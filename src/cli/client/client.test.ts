@@ -116,6 +116,17 @@ describe("bodies of lines", () => {
     for (const size of sizes) expect(size).toBeLessThan(200 + 100);
   });
 
+  test("blanks before a line are not the end of its tags: a quote in them begins no string", async () => {
+    const bytes = new TextEncoder().encode('  a,t="x v=1\n'.repeat(100));
+    const found = await Array.fromAsync(
+      lineChunks(
+        pieces(bytes, () => 50),
+        10,
+      ),
+    );
+    expect(found.map((chunk) => chunk.bytes.length)).toEqual(Array(100).fill(13));
+  });
+
   test("a string that never ends is one body", async () => {
     const bytes = new TextEncoder().encode(`a v="${"x\n".repeat(500)}`);
     const found = await Array.fromAsync(

@@ -57,7 +57,8 @@ export async function* lineChunks(input: AsyncIterable<Uint8Array>, bytesMax: nu
         yield take();
         continue;
       }
-      if (place === "start") place = byte === HASH ? "comment" : "key";
+      // blanks before a line are none of its key
+      if (place === "start" && byte !== BLANK) place = byte === HASH ? "comment" : "key";
       if (isEscaped) isEscaped = false;
       else if (byte === BACKSLASH) isEscaped = true;
       else if (place === "key" && byte === BLANK) place = "fields";

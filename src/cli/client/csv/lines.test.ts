@@ -23,6 +23,15 @@ test("names and tags with backslashes are stored as they are", async () => {
   await path.close();
 });
 
+test("numbers and times in any form that files have", async () => {
+  const numbers = ["1.", ".5", "-.5", "+2.e3", "-.5e1", "1E-2", "+7"];
+  const path = await WritePath.open(new FaultyDisk());
+  const result = await path.write(await linesOf("n", ["h", "v", "time"], ...numbers.map((number, i) => ["a", number, `+${i + 1}`])));
+  expect(result.rejectedCount).toBe(0);
+  expect((await path.rows("n")).map((row) => row.fields["v"])).toEqual(numbers.map(Number));
+  await path.close();
+});
+
 test.each([
   ["#t", "h", "--table: a name cannot begin with #"],
   ["t\\", "h", "--table: a name cannot have a line break"],

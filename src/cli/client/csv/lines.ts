@@ -150,7 +150,7 @@ class LineWriter {
   }
 
   private timeOf(cell: string): string | null {
-    if (!this.hasTextTimes) return INTEGER.test(cell) ? cell : null;
+    if (!this.hasTextTimes) return INTEGER.test(cell) ? cell.replace("+", "") : null;
     const ns = parseTimeText(cell);
     return typeof ns === "bigint" ? String(ns) : null;
   }
@@ -163,7 +163,13 @@ function fieldOf(cell: string, type: Exclude<CsvType, "tag" | "time">): string |
     case "u64":
       return /^\+?\d+$/.test(cell) ? `${cell.replace("+", "")}u` : null;
     case "f64":
-      return NUMBER.test(cell) ? cell.replace(/^\+/, "") : null;
+      // lines have digits on both sides of a point
+      return NUMBER.test(cell)
+        ? cell
+            .replace(/^\+/, "")
+            .replace(/\.(?!\d)/, "")
+            .replace(/^(-?)\./, "$10.")
+        : null;
     case "bool":
       return BOOLEANS[cell.toLowerCase()] ?? null;
     case "string":
