@@ -53,9 +53,13 @@ async function tasksOf(session: Session, query: Readonly<Record<string, string>>
   return rows;
 }
 
-async function runsOf(session: Session, input: Input, task: string): Promise<Row[]> {
-  const query = present({ after: input.option("after"), before: input.option("before"), limit: wholeOf(input, "limit")?.toString() });
-  return await session.list(at(TASKS, task, "/runs"), "runs", query);
+/** Those between the times that are given. @param limit name of the option */
+function runsOf(session: Session, input: Input, task: string, limit = "limit"): Promise<Row[]> {
+  const query = present({
+    ...{ afterTime: input.option("after"), beforeTime: input.option("before") },
+    limit: wholeOf(input, limit)?.toString(),
+  });
+  return session.list(at(TASKS, task, "/runs"), "runs", query);
 }
 
 function statusOf(input: Input): "active" | "inactive" | undefined {
@@ -170,15 +174,10 @@ export const TASK_COMMANDS: readonly ClientCommand[] = [
     run: async (session, input) => {
       const id = input.option("id");
       const tasks = id === undefined ? await tasksOf(session, session.neededOrganization, wholeOf(input, "task-limit")) : [{ id }];
-      const query = present({
-        after: input.option("after"),
-        before: input.option("before"),
-        limit: wholeOf(input, "run-limit")?.toString(),
-      });
       let count = 0;
       for (const task of tasks) {
         const path = at(TASKS, String(task["id"]), "/runs");
-        const runs = await session.list(path, "runs", query);
+        const runs = await runsOf(session, input, String(task["id"]), "run-limit");
         for (const { id: run } of runs.filter(({ status }) => status === "failed")) {
           count++;
           if (!input.flag("dry-run")) await session.call("POST", at(path, String(run), "/retry"), { body: {} });
