@@ -27,6 +27,7 @@ beforeAll(() => {
       if (!Object.hasOwn(answers, key)) return Response.json({ code: "not found", message: `no ${key}` }, { status: 404 });
       const answer = answers[key];
       if (answer === null) return new Response(null, { status: 204 });
+      if (answer instanceof Response) return answer.clone();
       return typeof answer === "string" ? new Response(answer) : Response.json(answer);
     },
   });
@@ -218,6 +219,19 @@ describe("templates", () => {
     expect(asked.at(-1)![1]).toMatchObject({ dryRun: true });
   });
 
+  test("that the server refuses have its reasons, with their places", async () => {
+    const errors = [{ kind: "Bucket", fields: ["root", "metadata", "name"], idxs: [2, null, null], reason: "too long" }];
+    const refusal = { errors, code: "unprocessable entity", message: "unprocessable entity" };
+    answers = { [APPLY]: Response.json(refusal, { status: 422 }) };
+    const text = "Bucket root[2].metadata.name: too long\n";
+    const applied = await run(["apply", "-f", "-", "--yes"], JSON.stringify(BUCKET));
+    expect(applied).toMatchObject({ code: 1, out: "", error: `${text}Apply command failed: the template was not applied\n` });
+    const validated = await run(["template", "validate", "-f", "-"], JSON.stringify(BUCKET));
+    expect(validated).toMatchObject({ code: 1, error: text });
+    answers = { [APPLY]: Response.json({ message: "no" }, { status: 422 }) };
+    expect((await run(["template", "validate", "-f", "-"], "{}")).error).toContain("422");
+  });
+
   test.each([
     [["apply"], ""],
     [["apply", "-f", "-"], '{"a":'],
@@ -279,6 +293,15 @@ describe("templates", () => {
       [`DELETE /api/v2/stacks/s1?orgID=${ORG}`],
     ]);
   });
+});
+
+test("runs between two times: the public contract calls these afterTime and beforeTime", async () => {
+  answers = { "GET /api/v2/tasks/t1/runs": { runs: [{ id: "r1", status: "failed" }] } };
+  const times = words("--after 2026-01-01T00:00:00Z --before 2026-02-01T00:00:00Z");
+  await run(["task", "run", "list", "-i", "t1", ...times, "--limit", "7"]);
+  await run(["task", "retry-failed", "-i", "t1", ...times, "--run-limit", "7", "--dry-run"]);
+  const request = "GET /api/v2/tasks/t1/runs?afterTime=2026-01-01T00%3A00%3A00Z&beforeTime=2026-02-01T00%3A00%3A00Z&limit=7";
+  expect(asked).toEqual([[request], [request]]);
 });
 
 test("runs that failed are made again, of all tasks", async () => {

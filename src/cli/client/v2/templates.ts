@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TsdbError } from "../../../model/errors.ts";
+import { Refused } from "../api.ts";
 import type { ClientCommand } from "../command.ts";
 import { confirmed, YES } from "../confirm.ts";
 import { type Input, type Option, SEPARATOR } from "../options.ts";
@@ -37,7 +38,14 @@ interface Answer {
   readonly diff?: Readonly<Record<string, Row[] | null>>;
   readonly summary?: { readonly missingEnvRefs?: string[] | null; readonly missingSecrets?: string[] | null };
   readonly stackID?: string;
-  readonly errors?: { readonly kind: string; readonly reason: string; readonly fields?: string[] }[] | null;
+  readonly errors?: readonly Problem[] | null;
+}
+
+interface Problem {
+  readonly kind: string;
+  readonly reason: string;
+  readonly fields?: readonly string[];
+  readonly idxs?: readonly (number | null)[];
 }
 
 interface Template {
@@ -137,10 +145,36 @@ function rowsOf({ diff = {} }: Answer): Row[] {
   );
 }
 
+/** What an application would do. Of a template with problems the answer is a refusal that has them.
+ *  @throws Refused; TsdbError io */
+async function triedOn(session: Session, body: object): Promise<Answer> {
+  try {
+    return await session.json<Answer>("POST", APPLY, { body: { ...body, dryRun: true } });
+  } catch (error) {
+    const errors = error instanceof Refused ? errorsIn(error.body) : null;
+    if (errors === null) throw error;
+    return { errors };
+  }
+}
+
+/** Null: it has none. */
+function errorsIn(body: string): readonly Problem[] | null {
+  try {
+    const { errors } = JSON.parse(body) as Answer;
+    return Array.isArray(errors) && errors.length > 0 ? (errors as readonly Problem[]) : null;
+  } catch {
+    return null;
+  }
+}
+
+function placeOf({ fields = [], idxs = [] }: Problem): string {
+  return fields.map((field, i) => (typeof idxs[i] === "number" ? `${field}[${idxs[i]}]` : field)).join(".");
+}
+
 /** Problems of a template, one a line. */
 function problemsOf({ errors, summary }: Answer): string[] {
   return [
-    ...(errors ?? []).map(({ kind, reason, fields = [] }) => `${kind}${fields.length === 0 ? "" : ` ${fields.join(".")}`}: ${reason}`),
+    ...(errors ?? []).map((problem) => `${`${problem.kind} ${placeOf(problem)}`.trimEnd()}: ${problem.reason}`),
     ...(summary?.missingEnvRefs ?? []).map((key) => `the environment reference ${key} has no value; --env-ref ${key}=VALUE gives it one`),
   ];
 }
@@ -181,10 +215,10 @@ const APPLY_COMMANDS: readonly ClientCommand[] = [
       const given = { stackID: input.option("stack-id"), ...(remotes.length > 0 && { remotes }) };
       const values = { envRefs: pairsOf(input, "env-ref"), secrets: pairsOf(input, "secret"), actions: actionsOf(input) };
       const body = { orgID: await session.orgId(), templates, ...values, ...present(given) };
-      const tried = await session.json<Answer>("POST", APPLY, { body: { ...body, dryRun: true } });
+      const tried = await triedOn(session, body);
       const isQuiet = input.flag("quiet");
       const shows = !isQuiet && !input.flag("json");
-      if (shows) terminal.out(tableOf(DIFF_COLUMNS, rowsOf(tried), !input.flag("hide-headers")));
+      if (shows && tried.diff !== undefined) terminal.out(tableOf(DIFF_COLUMNS, rowsOf(tried), !input.flag("hide-headers")));
       const problems = problemsOf(tried);
       if (problems.length > 0) {
         terminal.error(`${problems.join("\n")}\nApply command failed: the template was not applied\n`);
@@ -208,8 +242,8 @@ const APPLY_COMMANDS: readonly ClientCommand[] = [
       const templates = await templatesOf(session, input);
       const remotes = urlsOf(input).map((url) => ({ url }));
       if (templates.length + remotes.length === 0) throw new TsdbError("config", "which templates? --file FILE or --template-url URL");
-      const body = { orgID: await session.orgId(), templates, ...(remotes.length > 0 && { remotes }), dryRun: true };
-      const { errors } = await session.json<Answer>("POST", APPLY, { body });
+      const body = { orgID: await session.orgId(), templates, ...(remotes.length > 0 && { remotes }) };
+      const { errors } = await triedOn(session, body);
       const problems = problemsOf({ errors: errors ?? [] });
       if (problems.length === 0) return 0;
       session.terminal.error(`${problems.join("\n")}\n`);
