@@ -10,6 +10,7 @@ import { loadFlux, QueryRunner } from "../../query/query.ts";
 import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "../../scan/snapshot.ts";
 import { SqlEngine } from "../../sql/execute/engine.ts";
 import { BlockCache } from "../../storage/block-cache/block-cache.ts";
+import { AnswerCredit } from "../answer-credit.ts";
 import { CacheFeeder } from "../caches/cache-feeder.ts";
 import { MemoryWatch } from "../memory-watch.ts";
 import { residentBytes } from "../resident-memory.ts";
@@ -50,8 +51,7 @@ class RunningQuery {
   /** By number: those that main has not answered. */
   private readonly writes = new Map<number, PromiseWithResolvers<string | null>>();
   private writeCount = 0;
-  private creditBytes = ANSWER_WINDOW_BYTES;
-  private creditReady: (() => void) | undefined;
+  readonly credit: AnswerCredit;
   private pending: Uint8Array[] = [];
   private pendingBytes = 0;
 
@@ -61,6 +61,7 @@ class RunningQuery {
     isStopped: () => boolean,
   ) {
     this.signal = sharedSignal(this.cancelled.signal, isStopped);
+    this.credit = new AnswerCredit(ANSWER_WINDOW_BYTES, this.signal);
   }
 
   /** A pinned snapshot: the one sent with the statement if it suffices, otherwise one requested from main. */
@@ -123,11 +124,6 @@ class RunningQuery {
     else this.writes.get(number)?.resolve(outcome.refused);
   }
 
-  addCredit(bytes: number): void {
-    this.creditBytes += bytes;
-    if (this.creditBytes > 0) this.creditReady?.();
-  }
-
   /** Queues bytes for the reader; resolves immediately while the window has room, then when the reader has consumed some. */
   async send(bytes: Uint8Array, contentType: string): Promise<void> {
     this.pending.push(bytes);
@@ -136,13 +132,7 @@ class RunningQuery {
     if (!this.streams) post({ type: "head", id: this.id, contentType });
     this.streams = true;
     this.flush();
-    while (this.creditBytes <= 0) {
-      if (this.signal.aborted) throw cancelledError();
-      await new Promise<void>((resolve) => {
-        this.creditReady = resolve;
-        this.signal.addEventListener("abort", () => resolve(), { once: true });
-      });
-    }
+    if (!(await this.credit.wait())) throw cancelledError();
   }
 
   /** Sends the last message: the whole answer if nothing was sent before. */
@@ -162,7 +152,7 @@ class RunningQuery {
   flush(): void {
     if (this.pendingBytes === 0) return;
     const bytes = this.take();
-    this.creditBytes -= bytes.byteLength;
+    this.credit.spend(bytes.byteLength);
     self.postMessage({ type: "bytes", id: this.id, bytes } satisfies FromQueryWorker, [bytes.buffer]);
   }
 
@@ -414,7 +404,7 @@ async function receive(message: Exclude<ToQueryWorker, { type: "end worker" }>):
       return;
     }
     case "credit":
-      running.get(message.id)?.addCredit(message.bytes);
+      running.get(message.id)?.credit.add(message.bytes);
       return;
     case "written":
       running.get(message.id)?.written(message);
