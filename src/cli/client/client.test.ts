@@ -86,6 +86,9 @@ describe("bodies of lines", () => {
     "\n",
     'esc\\ aped,t=a\\ b v="\\\\" 5\n',
     "crlf v=1 6\r\n",
+    ' \tindented,tag="a,other="b v=1 7\n',
+    '  # and a comment="\n',
+    'name k\\="x=1 8\n',
   ];
 
   test.each([1, 2, 3, 4, 5])("are cut between lines only, whatever the pieces, seed %p", async (seed) => {

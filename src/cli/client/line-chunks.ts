@@ -1,5 +1,5 @@
 // Splits line protocol into bodies at line ends. String values may contain line breaks, so quotes are tracked as the parser does: they are
-// significant only after the `=` of a field.
+// significant only after the `=` of a field. Blanks before a line are of no account.
 
 /** A body of whole lines, and the number of its first line in the input, from 1. */
 export interface LineChunk {
@@ -7,7 +7,7 @@ export interface LineChunk {
   readonly firstLine: number;
 }
 
-const [NEWLINE, QUOTE, BACKSLASH, BLANK, EQUALS, HASH] = [10, 34, 92, 32, 61, 35] as const;
+const [TAB, NEWLINE, QUOTE, BACKSLASH, BLANK, EQUALS, HASH] = [9, 10, 34, 92, 32, 61, 35] as const;
 
 /** Position within a line: at its start, in a comment, the series key, the fields, or a string value. */
 type Place = "start" | "comment" | "key" | "fields" | "string";
@@ -57,13 +57,16 @@ export async function* lineChunks(input: AsyncIterable<Uint8Array>, bytesMax: nu
         yield take();
         continue;
       }
-      // blanks before a line are none of its key
-      if (place === "start" && byte !== BLANK) place = byte === HASH ? "comment" : "key";
-      if (isEscaped) isEscaped = false;
-      else if (byte === BACKSLASH) isEscaped = true;
-      else if (place === "key" && byte === BLANK) place = "fields";
-      else if (place === "fields" && byte === QUOTE && previous === EQUALS) place = "string";
-      previous = byte;
+      if (place === "start") {
+        if (byte === BLANK || byte === TAB) continue;
+        place = byte === HASH ? "comment" : "key";
+      }
+      const wasEscaped: boolean = isEscaped;
+      isEscaped = byte === BACKSLASH && !wasEscaped;
+      if (!wasEscaped && place === "key" && byte === BLANK) place = "fields";
+      else if (!wasEscaped && place === "fields" && byte === QUOTE && previous === EQUALS) place = "string";
+      // an escaped sign is part of a name
+      previous = wasEscaped ? 0 : byte;
     }
     if (start < piece.length) {
       pending.push(piece.slice(start));
