@@ -10,10 +10,20 @@ import type { Catalog } from "../storage/catalog/catalog.ts";
 import { type DecodedTable, FrameDecoder } from "./frame.ts";
 import { KernelU32List, UNRESOLVED } from "./kernel-list.ts";
 
+/** Frames that cannot be applied, because damaged ones before them name their series. */
+export interface NamelessFrames {
+  count: number;
+  rows: number;
+  readonly first: number;
+  last: number;
+}
+
 /** Applies log frames to the buffers, in log order. Frames of dropped tables are counted and skipped. */
 export class Replayer {
   /** Rows restored. */
   rowCount = 0;
+  /** Null: there are none. */
+  nameless: NamelessFrames | null = null;
   /** Rows of dropped tables. */
   droppedRows = 0;
   private readonly decoder: FrameDecoder;
@@ -27,6 +37,8 @@ export class Replayer {
     private readonly catalog: Catalog,
     private readonly tables: LiveTables,
     private readonly nowMs: number,
+    /** False: a frame of series that its segment does not name is left out. True: it is an error. */
+    private readonly failOnError = true,
   ) {
     this.decoder = new FrameDecoder(kernel, new ColumnCodec(kernel));
     this.scratch = new Scratch(kernel);
@@ -35,12 +47,29 @@ export class Replayer {
   /** @throws TsdbError corrupt_file, overloaded */
   frame(sequence: number, payload: Uint8Array, segment: number): void {
     if (segment !== this.segment) this.startSegment(segment);
+    const found: { live: LiveTable; table: DecodedTable }[] = [];
+    let unknown: TsdbError | null = null;
     for (const table of this.decoder.decode(payload)) {
       const def = this.catalog.tableById(table.tableId);
-      if (def === undefined || def.databaseId !== table.databaseId) this.droppedRows += table.rowCount;
-      else this.append(this.tables.ensure(def), table, sequence);
+      if (def === undefined || def.databaseId !== table.databaseId) {
+        this.droppedRows += table.rowCount;
+        continue;
+      }
+      const live = this.tables.ensure(def);
+      // the names of each table are learned in any case
+      const problem = this.mapSeries(live, table);
+      unknown ??= problem;
+      found.push({ live, table });
     }
     this.scratch.reset();
+    if (unknown === null) for (const { live, table } of found) this.append(live, table, sequence);
+    else if (this.failOnError) throw unknown;
+    else {
+      this.nameless ??= { count: 0, rows: 0, first: sequence, last: sequence };
+      this.nameless.count += 1;
+      this.nameless.rows += found.reduce((sum, { table }) => sum + table.rowCount, 0);
+      this.nameless.last = sequence;
+    }
   }
 
   release(): void {
@@ -49,14 +78,19 @@ export class Replayer {
     this.scratch.release();
   }
 
+  /** Replaces the segment's ids in the rows by those of the dictionary. Returns an error if the segment has not named all of them. */
+  private mapSeries(live: LiveTable, table: DecodedTable): TsdbError | null {
+    const map = this.learnKeys(live, table);
+    if (table.rowCount === 0) return null;
+    const series = this.kernel.u32.subarray(table.seriesPtr / 4, table.seriesPtr / 4 + table.rowCount);
+    const largest = maxOf(series);
+    if (largest >= map.length) return unknownSeries(table, largest);
+    live.dictionary.mapSeries(map.ptr, table.seriesPtr, table.rowCount, table.seriesPtr);
+    return maxOf(series) === UNRESOLVED ? unknownSeries(table, largest) : null;
+  }
+
   private append(live: LiveTable, table: DecodedTable, sequence: number): void {
     const { dictionary } = live;
-    const map = this.learnKeys(live, table);
-    const largest = maxOf(this.kernel.u32.subarray(table.seriesPtr / 4, table.seriesPtr / 4 + table.rowCount));
-    if (table.rowCount > 0 && largest >= map.length) unknownSeries(table, largest);
-    dictionary.mapSeries(map.ptr, table.seriesPtr, table.rowCount, table.seriesPtr);
-    const mapped = maxOf(this.kernel.u32.subarray(table.seriesPtr / 4, table.seriesPtr / 4 + table.rowCount));
-    if (table.rowCount > 0 && mapped === UNRESOLVED) unknownSeries(table, largest);
     const facts = dictionary.noteTimes(table.seriesPtr, table.timePtr, table.rowCount);
     this.cutAtDeletion(live, sequence);
     const { rowCount, seriesPtr, timePtr, columns } = table;
@@ -101,8 +135,8 @@ function maxOf(values: Uint32Array): number {
   return max;
 }
 
-function unknownSeries(table: DecodedTable, series: number): never {
-  throw new TsdbError(
+function unknownSeries(table: DecodedTable, series: number): TsdbError {
+  return new TsdbError(
     "corrupt_file",
     `a frame of the log names series ${series} of table ${table.tableId}, which its segment does not define`,
   );

@@ -9,7 +9,7 @@ const PROGRESS_LOG_MS = 1000;
 export async function replayLog(foundation: Foundation, onProgress: (progress: string) => void): Promise<ReplayResult> {
   const { config, kernel, catalog, tables, manifest, storage, paths } = foundation;
   const log = foundation.logs("replay");
-  const replayer = new Replayer(kernel, catalog, tables, Date.now());
+  const replayer = new Replayer(kernel, catalog, tables, Date.now(), config.walReplayFailOnError);
   const startMs = performance.now();
   let loggedMs = startMs;
   const result = await replay(storage.walDisk, paths.wal, {
@@ -28,6 +28,11 @@ export async function replayLog(foundation: Foundation, onProgress: (progress: s
   });
   replayer.release();
   for (const damage of result.damage) log.warn(`the log was damaged: ${damage.reason}`, { ...damage });
+  const { nameless } = replayer;
+  if (nameless !== null) {
+    const { count: framesLost, ...details } = nameless;
+    log.warn("the log was damaged: frames are left out whose series only lost frames name", { framesLost, ...details });
+  }
   const milliseconds = Math.round(performance.now() - startMs);
   if (replayer.rowCount > 0 || replayer.droppedRows > 0) {
     log.info("replayed", { rows: replayer.rowCount, droppedRows: replayer.droppedRows, bytes: result.payloadBytes, milliseconds });

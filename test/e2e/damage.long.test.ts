@@ -120,6 +120,26 @@ describe("damage in the middle", () => {
     expect(sorted(await bodiesOf(server))).toEqual(found);
   });
 
+  test("--wal-replay-fail-on-error=false leaves out frames whose series only the damaged frame named, and no others", async () => {
+    await using server = await TestServer.start();
+    await store(server, "db", "t,h=a v=1 1\nt,h=b v=1 1");
+    await store(server, "db", "t,h=b v=2 2\nu v=2 2");
+    await store(server, "db", "t,h=c v=3 3\nu v=3 3");
+    await server.kill();
+    const segment = segmentOf(server);
+    const bytes = readFileSync(segment);
+    bytes[32 + 24]! ^= 0xff; // of the first frame's payload
+    writeFileSync(segment, bytes);
+    expect((await startAndEnd(server)).code).toBe(1);
+    await server.restart(["--wal-replay-fail-on-error=false"]);
+    await server.untilOutput(/the log was damaged: frames are left out .*framesLost=1 rows=2 first=2 last=2/);
+    expect(await server.sql("db", "SELECT h, v FROM t")).toEqual([{ h: "c", v: 3 }]);
+    expect(await server.sql("db", "SELECT v FROM u")).toEqual([{ v: 3 }]);
+    expect(await server.stop()).toBe(0);
+    await server.restart([]);
+    expect(await server.sql("db", "SELECT v FROM u")).toEqual([{ v: 3 }]);
+  });
+
   test("a file of the catalog", async () => {
     await using server = await killed();
     const files = readdirSync(server.dataDir, { recursive: true }).map(String);
