@@ -156,7 +156,7 @@ export const ACCOUNT_COMMANDS: readonly ClientCommand[] = [
     options: [NAME, ID],
     run: async (session, input) => {
       const query = present({ name: input.option("name"), id: input.option("id") });
-      return session.show(USER_COLUMNS, await session.list(USERS, "users", query));
+      return session.show(USER_COLUMNS, await session.pages(USERS, "users", query));
     },
   }),
   v2Command({

@@ -295,6 +295,17 @@ describe("templates", () => {
   });
 });
 
+test("users are listed page by page", async () => {
+  const users = Array.from({ length: 100 }, (_, i) => ({ id: String(i), name: `u${i}` }));
+  answers = { "GET /api/v2/users": { users } };
+  // the second page is the last one
+  const second = run(["user", "list", "--json"]);
+  while (asked.length < 1) await new Promise((resolve) => setImmediate(resolve));
+  answers = { "GET /api/v2/users": { users: users.slice(0, 7) } };
+  expect(JSON.parse((await second).out)).toHaveLength(107);
+  expect(asked).toEqual([["GET /api/v2/users?limit=100&offset=0"], ["GET /api/v2/users?limit=100&offset=100"]]);
+});
+
 test("runs between two times: the public contract calls these afterTime and beforeTime", async () => {
   answers = { "GET /api/v2/tasks/t1/runs": { runs: [{ id: "r1", status: "failed" }] } };
   const times = words("--after 2026-01-01T00:00:00Z --before 2026-02-01T00:00:00Z");
