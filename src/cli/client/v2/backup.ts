@@ -91,17 +91,16 @@ class BackupFolder {
   }
 }
 
-/** Which buckets of a backup are meant. */
-function chosen(session: Session, input: Input, buckets: readonly BucketManifest[]): BucketManifest[] {
-  const { organization } = session;
-  const [bucket, id] = [input.option("bucket"), input.option("bucket-id")];
-  const found = buckets.filter(
-    (each) =>
-      (bucket === undefined || each.bucketName === bucket) &&
-      (id === undefined || each.bucketID === id) &&
-      (organization === undefined ||
-        ("org" in organization ? each.organizationName === organization.org : each.organizationID === organization.orgID)),
-  );
+/** Which buckets of a backup are meant: all that the options leave. The organization of the connection is that of a server, and not of what
+ *  a backup has. */
+function chosen(input: Input, buckets: readonly BucketManifest[]): BucketManifest[] {
+  const wanted = [
+    ["bucketName", input.option("bucket")],
+    ["bucketID", input.option("bucket-id")],
+    ["organizationName", input.option("org")],
+    ["organizationID", input.option("org-id")],
+  ] as const;
+  const found = buckets.filter((each) => wanted.every(([member, value]) => value === undefined || each[member] === value));
   if (found.length === 0) throw new TsdbError("not_found", "no bucket is meant by --bucket, --bucket-id and --org");
   return found;
 }
@@ -156,7 +155,7 @@ async function restoreAll(session: Session, input: Input, folder: string, { kv, 
 async function restoreBuckets(session: Session, input: Input, folder: string, { buckets, shards }: Manifest): Promise<number> {
   const isNamed = input.option("bucket") !== undefined || input.option("bucket-id") !== undefined;
   // the server has its own of these
-  const wanted = chosen(session, input, buckets).filter(({ bucketName }) => isNamed || !bucketName.startsWith("_"));
+  const wanted = chosen(input, buckets).filter(({ bucketName }) => isNamed || !bucketName.startsWith("_"));
   const [newBucket, newOrg] = [input.option("new-bucket"), input.option("new-org")];
   if (newBucket !== undefined && wanted.length !== 1) {
     throw new TsdbError(
@@ -223,7 +222,7 @@ export const BACKUP_COMMANDS: readonly ClientCommand[] = [
       const parts = await metadataOf(session);
       const all = JSON.parse(parts.get("buckets")!.toString()) as BucketManifest[];
       const given = ["bucket", "bucket-id", "org", "org-id"].some((name) => input.option(name) !== undefined);
-      const buckets = given ? chosen(session, input, all) : all;
+      const buckets = given ? chosen(input, all) : all;
       mkdirSync(path, { recursive: true, mode: 0o700 });
       const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, "");
       const folder = new BackupFolder(path, stamp, compression === "gzip");

@@ -295,6 +295,25 @@ describe("templates", () => {
   });
 });
 
+test("a backup is restored to a server whose connection has another organization", async () => {
+  const backup = join(folder, "backup");
+  mkdirSync(backup, { recursive: true });
+  const file = { fileName: "empty", size: 0 };
+  const buckets = ["old", "older"].map((organizationName, i) => ({
+    ...{ organizationID: `${i}`, organizationName, bucketID: `${i}`, bucketName: "b", retentionPolicies: [] },
+  }));
+  writeFileSync(join(backup, "empty"), "");
+  writeFileSync(join(backup, "1.manifest"), JSON.stringify({ kv: file, sql: file, buckets, shards: {} }));
+  const configs = join(folder, "elsewhere");
+  writeFileSync(configs, '[here]\nurl = "http://none"\norg = "new"\nactive = true\n');
+  answers = { "GET /api/v2/orgs": { orgs: [{ id: ORG }] }, "POST /api/v2/restore/bucketMetadata": { shardMappings: null } };
+  const restore = (...args: string[]) => run(["restore", backup, "--configs-path", configs, ...args]);
+  expect((await restore()).out).toBe("restored bucket b of old, 0 shards\nrestored bucket b of older, 0 shards\n");
+  expect((await restore("-o", "older")).out).toBe("restored bucket b of older, 0 shards\n");
+  expect((await restore("--org-id", "0")).out).toBe("restored bucket b of old, 0 shards\n");
+  expect(await restore("-o", "new")).toMatchObject({ code: 1, out: "" });
+});
+
 test("users are listed page by page", async () => {
   const users = Array.from({ length: 100 }, (_, i) => ({ id: String(i), name: `u${i}` }));
   answers = { "GET /api/v2/users": { users } };
