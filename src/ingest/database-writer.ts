@@ -235,12 +235,10 @@ export class DatabaseWriter {
   private schemaWork(work: TableWork): SchemaWork {
     const { parsed, link } = work;
     const unresolved = new Map<number, UnresolvedSeries>();
-    if (link.pending.size > 0) {
-      const used = new Set(this.parts.kernel.u32.subarray(parsed.seriesPtr / 4, parsed.seriesPtr / 4 + parsed.rowCount));
-      for (const seriesId of link.pending) {
-        if (!used.has(seriesId)) continue;
-        unresolved.set(seriesId, { seriesId, tagColumns: link.tagColumnsAt(this.pendingRecord(parsed, seriesId)), recordPtr: 0 });
-      }
+    // there may be millions of pending ones, and few rows
+    for (const seriesId of link.pending.size === 0 ? [] : seriesOf(this.parts.kernel, parsed)) {
+      if (!link.pending.has(seriesId)) continue;
+      unresolved.set(seriesId, { seriesId, tagColumns: link.tagColumnsAt(this.pendingRecord(parsed, seriesId)), recordPtr: 0 });
     }
     for (const series of link.newSeries(parsed)) unresolved.set(series.seriesId, series);
     const tagColumns = new Set<number>();
@@ -418,6 +416,11 @@ function isKnown({ parsed, link }: TableWork): boolean {
   for (const { index } of parsed.columns) if (link.fieldColumnId(index) < 0) return false;
   if (parsed.newSeriesCount === 0) return true;
   return parsed.tagColumns.every((_, tag) => link.tagIsKnown(tag));
+}
+
+/** The distinct parser series of the rows. */
+function seriesOf({ u32 }: Kernel, { seriesPtr, rowCount }: ParsedTable): Set<number> {
+  return new Set(u32.subarray(seriesPtr / 4, seriesPtr / 4 + rowCount));
 }
 
 /** The parser reports a new series only once: those not used now are remembered until rows use them. */

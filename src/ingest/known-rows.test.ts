@@ -30,11 +30,13 @@ function body(below: Below, number: number): string {
   for (const table of tables) {
     for (let row = below(20) === 0 ? below(400) : 1 + below(12); row > 0; row--) {
       const late = below(50) === 0 ? below(1000) : 0;
-      lines.push(`${table},host=${below(number < 20 ? 30 : 32)} ${fields(below, table)} ${number * 1000 + row - late}`);
+      // that come with refused rows first
+      const host = number > 30 && below(100) === 0 ? `n${below(4)}` : below(number < 20 ? 30 : 32);
+      lines.push(`${table},host=${host} ${fields(below, table)} ${number * 1000 + row - late}`);
     }
   }
   if (below(40) === 0) lines.push("bad line");
-  if (below(60) === 0) lines.push("cpu,host=1 f=1i 5"); // another type
+  if (below(30) === 0) lines.push(`cpu,host=${below(2) === 0 ? 1 : `n${below(4)}`} f=1i 5`); // another type
   return lines.join("\n");
 }
 
@@ -95,6 +97,25 @@ test.each([SEED, SEED + 1, SEED + 2])(`the short way and the long way give the s
   }
   for (const { path } of [short, long]) await path.close();
   replayed.release();
+});
+
+test("series of refused rows do not make others take the long way, and are there for later rows", async () => {
+  const { path } = await open(new FaultyDisk());
+  await path.write("m,host=a f=1 1");
+  await path.write("m,host=b f=1i 2\nm,host=c f=1i 3");
+  const results: boolean[] = [];
+  const take = DatabaseWriter.prototype.takeKnown;
+  const spy = spyOn(DatabaseWriter.prototype, "takeKnown").mockImplementation(function (this: DatabaseWriter, resultPtr, request) {
+    const body = take.call(this, resultPtr, request);
+    results.push(body !== undefined);
+    return body;
+  });
+  for (const line of ["m,host=a f=4 4", "m,host=b f=5 5", "m,host=b f=6 6", "m,host=a f=7 7"]) await path.write(line);
+  spy.mockRestore();
+  expect(results).toEqual([true, false, true, true]);
+  const shown = (await path.rows("m")).map(({ timeNs, tags, fields }) => `${timeNs} ${tags["host"]} ${fields["f"]}`);
+  expect(shown.sort()).toEqual(["1 a 1", "4 a 4", "5 b 5", "6 b 6", "7 a 7"]);
+  await path.close();
 });
 
 test("rows that come the short way behind rows that lack a column keep their values", async () => {

@@ -93,7 +93,7 @@ export class TableLink {
   /** True if a body has only rows for this table: all columns are linked, all series resolved. */
   knows({ tablePtr, rowCount, seriesPtr, newSeriesFirst, newSeriesCount }: ParsedTables): boolean {
     const { live_, fieldColumnIds, seriesIds } = this;
-    if (live_ === undefined || this.isStale || live_.dictionary !== this.dictionary || this.pending.size > 0) return false;
+    if (live_ === undefined || this.isStale || live_.dictionary !== this.dictionary) return false;
     if (rowCount === 0 || newSeriesCount > 0 || newSeriesFirst > seriesIds.length) return false;
     const { call } = this.kernel;
     return (
