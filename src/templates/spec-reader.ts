@@ -40,7 +40,7 @@ const NAME_LENGTH_MIN = 2;
 /** Kinds whose names have a least length. */
 const HAVE_LONG_NAMES: ReadonlySet<string> = new Set(["Bucket", "Dashboard", "Label"]);
 /** In characters. A script is read, checked and formatted in one step: 1 MB takes 1 to 2 seconds. */
-const SCRIPT_LENGTH_MAX = 1 << 18;
+export const SCRIPT_LENGTH_MAX = 1 << 18;
 
 /** Reads the members of `spec`, or of an item of a list in it. */
 export class SpecReader {

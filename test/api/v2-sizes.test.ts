@@ -48,6 +48,22 @@ test("1000 secrets are stored at once", async () => {
   expect((await send("GET", path)).body.secrets).toHaveLength(1000);
 });
 
+test("the script of a task has 262,144 characters, as in templates; a long one keeps its form when its schedule is changed", async () => {
+  const head = 'option task={name:"t",every:1h}\nx = "';
+  const flux = (length: number) => `${head}${"x".repeat(length - head.length - 1)}"`;
+  const refused = await send("POST", "/api/v2/tasks", { orgID, flux: flux(262_145) });
+  expect([refused.status, refused.body.code]).toEqual([413, "request too large"]);
+  const { status, body } = await send("POST", "/api/v2/tasks", { orgID, flux: flux(262_144), status: "inactive" });
+  expect(status).toBe(201);
+  const path = `/api/v2/tasks/${body.id}`;
+  expect((await send("PATCH", path, { flux: flux(262_145) })).status).toBe(413);
+  const changed = await send("PATCH", path, { every: "2h" });
+  expect([changed.status, changed.body.every]).toEqual([200, "2h"]);
+  expect(changed.body.flux).toBe(flux(262_144).replace("every:1h", "every: 2h"));
+  const short = await send("PATCH", path, { flux: flux(100), every: "3h" });
+  expect(short.body.flux).toStartWith('option task = {name: "t", every: 3h}\n');
+});
+
 test("an annotation has 100 stickers, and an agent of old clients 1000 plugins", async () => {
   const annotate = async (count: number) =>
     (await send("POST", `/api/v2private/annotations?orgID=${orgID}`, [{ summary: "s", stickers: members(count) }])).status;

@@ -10,6 +10,7 @@ import type { Status } from "../../../metadata/store/kinds.ts";
 import { near, TsdbError } from "../../../model/errors.ts";
 import { readTaskOptions } from "../../../tasks/script/options.ts";
 import { isNone, rewriteTaskOptions } from "../../../tasks/script/rewrite.ts";
+import { SCRIPT_LENGTH_MAX } from "../../../templates/spec-reader.ts";
 import { json, noContent } from "../app/answers.ts";
 import { listAnswer, found as listed } from "../app/list-answer.ts";
 import { JsonBodies, type SearchParams } from "../app/params.ts";
@@ -74,6 +75,7 @@ export const taskRoutes = (services: V2Services): V2Routes => {
       const { flux = "", orgID, org = "", status = "", description = "" } = await bodies.read(TaskBody, request, DECODING);
       const givenOrg = orgID === undefined ? null : headed(DECODING, () => readId(orgID));
       if (flux === "") throw new TsdbError("bad_request", `${DECODING}missing flux`);
+      requireLength(flux);
       if (givenOrg === null && org === "") throw new TsdbError("bad_request", `${DECODING}missing orgID and org`);
       const wanted = status === "" ? "active" : readStatus(status);
       const organization = organizationOf(services, givenOrg, org);
@@ -118,6 +120,12 @@ export function scriptOf(flux: string, options = readTaskOptions(flux)): TaskScr
   return { flux, name, every, cron, offset };
 }
 
+/** Of a script that is given: it is parsed on this thread, here and where it is scheduled. @throws TsdbError too_large */
+function requireLength(flux: string): void {
+  if (flux.length <= SCRIPT_LENGTH_MAX) return;
+  throw new TsdbError("too_large", `the script of a task may have ${SCRIPT_LENGTH_MAX} characters, this one has ${flux.length}`);
+}
+
 /** The same of a script that is given now: its schedule has a time to come. @param head of that message @throws TsdbError bad_request */
 function newScriptOf(services: V2Services, flux: string, head = ""): TaskScript {
   const options = readTaskOptions(flux);
@@ -132,11 +140,12 @@ interface Patch {
   readonly options: { readonly name?: string; readonly every?: string; readonly cron?: string; readonly offset?: string };
 }
 
-/** What is empty, or of no length, is as absent. @throws TsdbError bad_request */
+/** What is empty, or of no length, is as absent. @throws TsdbError bad_request, too_large */
 function readPatch(
   body: Readonly<Partial<Record<"flux" | "status" | "name" | "description" | "every" | "cron" | "offset", string>>>,
 ): Patch {
   const { flux, status, name = "", description, every = "", cron = "", offset = "" } = body;
+  requireLength(flux ?? "");
   for (const text of [every, offset]) requireUnits(text.replace(/^-/, ""), DECODING);
   const hasEvery = every !== "" && !isNone(every);
   if (hasEvery && cron !== "") throw new TsdbError("bad_request", `${DECODING}cannot specify both every and cron`);
