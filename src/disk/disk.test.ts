@@ -1,13 +1,15 @@
 // The real disk and the test disk answer alike; the test disk forgets what was not synced; one server per folder.
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { FaultyDisk } from "../../test/support/storage/faulty-disk.ts";
+import { SmallDisk } from "../../test/support/storage/small-disk.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { Disk } from "./disk.ts";
 import { parentOf } from "./disk.ts";
 import { codeOf } from "./io-error.ts";
-import { lockFolder } from "./lock.ts";
+import { LOCK_FILE_NAME, lockFolder } from "./lock.ts";
 import { NodeDisk } from "./node-disk.ts";
 
 const folders: string[] = [];
@@ -198,6 +200,18 @@ describe("folder lock", () => {
     child.kill("SIGKILL");
     await child.exited;
     lockFolder(folder).release();
+  });
+
+  test("it makes no other file: a server starts on a full disk too", () => {
+    const folder = temporaryFolder();
+    const lock = lockFolder(folder);
+    expect(readdirSync(folder)).toEqual([LOCK_FILE_NAME]);
+    lock.release();
+    using disk = SmallDisk.mount(64 << 10);
+    if (disk === null) return;
+    lockFolder(disk.path).release();
+    expect(() => writeFileSync(join(disk.path, "rest"), new Uint8Array(128 << 10))).toThrow("ENOSPC");
+    lockFolder(disk.path).release();
   });
 
   test("a folder that is not there", () => {

@@ -33,6 +33,8 @@ function lock(folder: string, mode: DatabaseOptions, statements: string): Folder
   try {
     database = new Database(path, mode);
     database.exec("PRAGMA busy_timeout = 0");
+    // a journal beside the file would want space, and a server starts on a full disk too
+    database.exec("PRAGMA journal_mode = MEMORY");
     database.exec(statements);
   } catch (cause) {
     database?.close();
