@@ -1,7 +1,8 @@
 // A self-signed certificate for trying out HTTPS: created once and kept in the data folder. Clients must be told to trust it.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { writePrivateFile } from "../disk/private-files.ts";
 
 export interface KeyPair {
   /** PEM. */
@@ -25,8 +26,9 @@ export async function selfSigned(folder: string | null, nowMs: number): Promise<
   if (kept !== null && (await endsMs(kept.cert)) > nowMs + DAYS_LEFT_MIN * DAY_MS) return kept;
   const made = await make(nowMs);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(paths.key, made.key, { mode: 0o600 });
-  writeFileSync(paths.cert, made.cert, { mode: 0o600 });
+  // a certificate that is there has its key: after a crash in between the old one ends soon
+  writePrivateFile(paths.key, made.key);
+  writePrivateFile(paths.cert, made.cert);
   return made;
 }
 

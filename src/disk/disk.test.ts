@@ -1,8 +1,8 @@
 // The real disk and the test disk answer alike; the test disk forgets what was not synced; one server per folder.
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { FaultyDisk } from "../../test/support/storage/faulty-disk.ts";
 import { SmallDisk } from "../../test/support/storage/small-disk.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -11,6 +11,7 @@ import { parentOf } from "./disk.ts";
 import { codeOf } from "./io-error.ts";
 import { LOCK_FILE_NAME, lockFolder } from "./lock.ts";
 import { NodeDisk } from "./node-disk.ts";
+import { hasEntry, modeForOthers, writePrivateFile } from "./private-files.ts";
 
 const folders: string[] = [];
 afterAll(() => {
@@ -216,5 +217,29 @@ describe("folder lock", () => {
 
   test("a folder that is not there", () => {
     expect(() => lockFolder(`${temporaryFolder()}/missing`)).toThrow("cannot lock");
+  });
+});
+
+describe("a private file", () => {
+  test("takes the place of another one, and nobody else may read it", () => {
+    const path = join(temporaryFolder(), "key");
+    writePrivateFile(path, "one");
+    writePrivateFile(path, "two");
+    expect([readFileSync(path, "utf8"), modeForOthers(path), readdirSync(dirname(path))]).toEqual(["two", null, ["key"]]);
+  });
+
+  test("is not made in place of a link to what is not there now", () => {
+    const path = join(temporaryFolder(), "key");
+    expect(hasEntry(path)).toBe(false);
+    symlinkSync("/nowhere/key", path);
+    expect(hasEntry(path)).toBe(true);
+  });
+
+  test("that finds no space is not there", () => {
+    using disk = SmallDisk.mount(64 << 10);
+    if (disk === null) return;
+    const path = join(disk.path, "key");
+    expect(() => writePrivateFile(path, "x".repeat(128 << 10))).toThrow("ENOSPC");
+    expect(readdirSync(disk.path)).toEqual([]);
   });
 });

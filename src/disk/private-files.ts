@@ -1,5 +1,19 @@
 // Restricts files and folders to the server's own user: no other user of the machine may read rows, keys or tokens.
-import { chmodSync, closeSync, fchmodSync, fstatSync, lstatSync, openSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { parentOf } from "./disk.ts";
 
 /** Mode bits of group and others. */
 const OTHERS = 0o077;
@@ -13,6 +27,36 @@ const NEUTRAL: ReadonlySet<string> = new Set(["lost+found"]);
 /** Sets the umask so that everything the process creates later, in any thread and by any library, is private to its user. */
 export function keepPrivate(): void {
   if (HAS_MODES) process.umask(OTHERS);
+}
+
+/** Writes a file that only this user may read. It is whole and durable when it has its name, which another file may have had: a key that
+ *  is lost, or that a full disk has cut off, keeps the next start from what was encrypted with it. */
+export function writePrivateFile(path: string, text: string): void {
+  const unfinished = `${path}.new`;
+  try {
+    written(unfinished, "w", (file) => writeFileSync(file, text));
+    renameSync(unfinished, path);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw error;
+  }
+  // other systems open no folders
+  if (HAS_MODES) written(parentOf(path) || ".", "r", () => {});
+}
+
+/** True if something has the name, also a link to what is not there now. */
+export function hasEntry(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function written(path: string, flags: string, write: (file: number) => void): void {
+  const file = openSync(path, flags, FILE_MODE);
+  try {
+    write(file);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Writes a file that other programs may read, despite `keepPrivate`, as soon as its text is there. */

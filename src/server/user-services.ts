@@ -1,6 +1,6 @@
 // Users of one server: the services over its catalog, the key that signs their tokens, and the audit log.
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { AuditLog } from "../accounts/audit-log.ts";
 import { GuessLimits } from "../accounts/guess-limits.ts";
@@ -12,6 +12,7 @@ import type { AccountServices } from "../api/services.ts";
 import type { Tokens } from "../auth/tokens.ts";
 import type { Log } from "../cli/logger.ts";
 import type { ServeConfig } from "../cli/serve-config.ts";
+import { hasEntry, writePrivateFile } from "../disk/private-files.ts";
 import { hashCostOf, PasswordHasher } from "../metadata/access/passwords.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { Catalog } from "../storage/catalog/catalog.ts";
@@ -89,20 +90,13 @@ function keyBeside({ objectStore, readOnly }: ServeConfig, path: string): string
   // without it there were no sign-ins, or they end with the process
   if (objectStore === "memory" || (readOnly && !existsSync(path))) return pemOf(newKey());
   try {
-    if (!readOnly && !existsSync(path)) createKey(path);
+    if (!readOnly && !hasEntry(path)) {
+      mkdirSync(dirname(path), { recursive: true });
+      writePrivateFile(path, pemOf(newKey()));
+    }
     return readFileSync(path, "utf8");
   } catch (cause) {
     throw new TsdbError("config", `cannot use the key of users' tokens: ${(cause as Error).message}`, { path }, { cause });
-  }
-}
-
-function createKey(path: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  const file = openSync(path, "wx", 0o600);
-  try {
-    writeSync(file, pemOf(newKey()));
-  } finally {
-    closeSync(file);
   }
 }
 

@@ -1,7 +1,8 @@
 // What has to be read again and is nobody else's: tokens that lists show, secrets of organizations. Encrypted with a key that lies beside
 // the catalog, never in it, so that a copy of the log, or a backup, shows none of them.
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { hasEntry, writePrivateFile } from "../../disk/private-files.ts";
 import { TsdbError } from "../../model/errors.ts";
 
 const KEY_BYTES = 32;
@@ -33,7 +34,7 @@ export class SecretBox {
   /** The key in the file, which is made when it is missing and `mayCreate`. @throws TsdbError config */
   static ofFile(path: string, mayCreate: boolean): SecretBox {
     try {
-      if (mayCreate) createKey(path);
+      if (mayCreate && !hasEntry(path)) writePrivateFile(path, `${randomBytes(KEY_BYTES).toString("hex")}\n`);
       const text = readFileSync(path, "utf8").trim();
       if (!HEX_KEY.test(text)) throw new TsdbError("config", `${path}: want 64 hex digits`);
       return new SecretBox(Buffer.from(text, "hex"));
@@ -77,20 +78,5 @@ export class SecretBox {
     } catch {
       return null;
     }
-  }
-}
-
-function createKey(path: string): void {
-  let file: number;
-  try {
-    file = openSync(path, "wx", 0o600);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
-    throw error;
-  }
-  try {
-    writeSync(file, `${randomBytes(KEY_BYTES).toString("hex")}\n`);
-  } finally {
-    closeSync(file);
   }
 }
