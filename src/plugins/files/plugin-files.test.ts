@@ -1,6 +1,18 @@
 // What a start makes of replacements that a crash interrupted.
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { PluginFiles } from "./plugin-files.ts";
@@ -64,6 +76,40 @@ test("replacements of one folder at the same time: each is whole, and none fails
       expect(second).toBe(first);
     }
     expect(readdirSync(folder)).toEqual(["plug"]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+/** Runs `act`; the numbers of the files and folders that were synced meanwhile. */
+async function syncedBy(act: () => Promise<void>): Promise<Set<number>> {
+  const handle = await open(tmpdir(), "r");
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  const { sync } = prototype;
+  const synced = new Set<number>();
+  prototype.sync = function (this: FileHandle) {
+    synced.add(fstatSync(this.fd).ino);
+    return sync.call(this);
+  };
+  try {
+    await act();
+  } finally {
+    prototype.sync = sync;
+  }
+  return synced;
+}
+
+test("what was sent is durable with its name, before what was there goes", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tsdb-plugins-"));
+  try {
+    const files = new PluginFiles(folder, { repository: undefined as never, check: undefined as never });
+    const numbers = (...paths: readonly string[]) => paths.map((path) => statSync(join(folder, path)).ino);
+    const ofFile = await syncedBy(() => files.create("team/one.py", "text"));
+    expect([...ofFile]).toEqual(expect.arrayContaining(numbers("team/one.py", "team", "")));
+    const sent = ["__init__.py", "deep/part.py"].map((path) => ({ path, content: path }));
+    const ofFolder = await syncedBy(() => files.updateFolder("plug", sent));
+    expect([...ofFolder]).toEqual(expect.arrayContaining(numbers("plug/__init__.py", "plug/deep/part.py", "plug/deep", "plug", "")));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,6 +1,6 @@
 // The plugin directory: finds plugins for triggers, and stores the files that administrators send.
 import { accessSync, constants, existsSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
-import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { TsdbError } from "../../model/errors.ts";
 import { ENTRY_POINTS, type PluginPayload } from "../plugin-call.ts";
@@ -96,10 +96,13 @@ export class PluginFiles {
     try {
       for (const { path: name, content } of files) {
         const target = join(fresh, name);
-        await mkdir(dirname(target), { recursive: true });
-        await writeFile(target, content);
+        await makeFolder(dirname(target));
+        await writeWhole(target, content);
+        await syncFolder(dirname(target));
       }
       exchange(path, fresh, old);
+      // before the old ones go
+      await syncFolder(dirname(path));
     } catch (error) {
       throw notWritten(error, filename);
     } finally {
@@ -187,13 +190,42 @@ function isReadable(folder: string): boolean {
   }
 }
 
-/** Readers see the old content or the new. @throws TsdbError io */
+/** With its missing parents. */
+async function makeFolder(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true });
+  if (first === undefined) return;
+  for (let made = path; ; made = dirname(made)) {
+    await syncFolder(dirname(made));
+    if (made === first || made === dirname(made)) return;
+  }
+}
+
+/** Makes the names in it durable, where the file system can: the folder is the administrator's choice. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r").catch(() => null);
+  await folder?.sync().catch(() => {});
+  await folder?.close();
+}
+
+/** Durable, but for its name. */
+async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
+  const file = await open(path, "wx");
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Readers see the old content or the new; durable when it resolves. @throws TsdbError plugin */
 export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
   const fresh = besides(path, "new");
   try {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(fresh, content);
+    await makeFolder(dirname(path));
+    await writeWhole(fresh, content);
     await rename(fresh, path);
+    await syncFolder(dirname(path));
   } catch (error) {
     await rm(fresh, { force: true });
     throw notWritten(error, basename(path));
