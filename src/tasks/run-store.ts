@@ -4,7 +4,9 @@ import type { RunEvent, RunFilter, RunOwner, RunStatus, TaskRun } from "../metad
 import { databaseIdOf } from "../metadata/store/ids.ts";
 import { type ErrorKind, TsdbError } from "../model/errors.ts";
 import type { QueryService } from "../model/query/query.ts";
+import type { Steps } from "../model/steps.ts";
 import { Precision } from "../model/time/precision.ts";
+import { Turns } from "../model/turns.ts";
 import type { WriteService } from "../model/write.ts";
 
 export interface RunStoreParts {
@@ -104,7 +106,7 @@ export class RunStore {
         ...{ format: "jsonl", queryType: "tasks" },
       });
       const lines = (await new Response(body).text()).split("\n").filter((line) => line !== "");
-      return lines.map((line) => runOf(taskID, JSON.parse(line) as Row));
+      return await new Turns(signal).run(runSteps(taskID, lines));
     } catch (error) {
       if (error instanceof TsdbError && error.message.includes(`table 'public.iox.${TABLE}' not found`)) return [];
       throw error;
@@ -121,6 +123,16 @@ function lineOf({ run, name, flux, startedNs }: EndedRun): string {
   return `${TABLE},status=${run.status},taskID=${run.taskID} ${written.join(",")} ${startedNs}`;
 }
 
+/** Logs of many runs are long: a run a step. */
+function* runSteps(taskID: string, lines: readonly string[]): Steps<TaskRun[]> {
+  const runs: TaskRun[] = [];
+  for (const line of lines) {
+    runs.push(runOf(taskID, JSON.parse(line) as Row));
+    yield;
+  }
+  return runs;
+}
+
 function runOf(taskID: string, row: Row): TaskRun {
   const time = (text: string) => (text === "" ? null : text);
   return {
@@ -130,9 +142,9 @@ function runOf(taskID: string, row: Row): TaskRun {
   };
 }
 
-/** The stored form of a script. */
-export function shortened(flux: string): string {
-  return flux.length <= SCRIPT_LENGTH_MAX ? flux : `${flux.slice(0, SCRIPT_LENGTH_MAX)}…`;
+/** The stored form of a text. */
+export function shortened(text: string, lengthMax = SCRIPT_LENGTH_MAX): string {
+  return text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}…`;
 }
 
 /** RFC 3339 in whole seconds. */

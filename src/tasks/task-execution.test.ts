@@ -1,6 +1,7 @@
 // What the logs of failed runs say, as release 2.8.0.
 import { expect, test } from "bun:test";
-import { failureText } from "./task-execution.ts";
+import { TsdbError } from "../model/errors.ts";
+import { type ExecutionParts, failureText, type RunToMake, TaskExecution } from "./task-execution.ts";
 
 test.each([
   "runtime error @3:29-3:70: map: failed to evaluate map function: boom",
@@ -18,3 +19,14 @@ test.each([
   'failed to initialize execute state: could not find bucket "nope"',
   "error in building plan while starting program: found more than one call to yield() with the name",
 ])("of the script: %s", (error) => expect(failureText(error)).toBe(`error exhausting result iterator: ${error}`));
+
+test("a log is short, whatever the script is and what it fails with", async () => {
+  const runScript = () => Promise.reject(new TsdbError("bad_query", '"'.repeat(1_000_000)));
+  const parts = { clock: { nowMs: () => 0 }, principalOf: () => null, report: () => {}, runScript } as unknown as ExecutionParts;
+  const made = { id: "1", task: { flux: "x".repeat(1_000_000), ownerID: "2" }, attemptsMax: 1, scheduledFor: "1970-01-01T00:00:00Z" };
+  const outcome = await new TaskExecution(parts, made as unknown as RunToMake, () => {}).run();
+  const messages = outcome!.run.log.map(({ message }) => message);
+  expect(messages[0]).toStartWith('Started task from script: "xxx');
+  expect(messages.at(-1)).toStartWith(`${failureText("")}"""`);
+  for (const message of messages) expect(message.length).toBeLessThanOrEqual(4097);
+});

@@ -59,6 +59,8 @@ export interface RunOutcome {
 const DIALECT: FluxDialect = { header: true, delimiter: ",", annotations: [] };
 const TASKS_PACKAGE = "influxdata/influxdb/tasks";
 const NS_PER_MS = 1_000_000n;
+/** Of a message in the log. Scripts and their errors may be long, and one request shows the logs of 500 runs. */
+const MESSAGE_LENGTH_MAX = 4096;
 /** Pause before the second attempt; it grows with each further one. */
 const RETRY_MS = 1000;
 /** Another attempt fails too, until the script or the resource is changed. */
@@ -118,7 +120,7 @@ export class TaskExecution {
   /** Returns null for an abandoned run. */
   async run(): Promise<RunOutcome | null> {
     const { task, attemptsMax } = this.made;
-    this.say(`Started task from script: ${JSON.stringify(shortened(task.flux))}`);
+    this.say(`Started task from script: ${JSON.stringify(shortened(task.flux, MESSAGE_LENGTH_MAX / 2))}`);
     for (let attempt = 1; ; attempt++) {
       const error = await this.attempt();
       if (this.wasCanceled) return this.canceled();
@@ -179,7 +181,7 @@ export class TaskExecution {
   }
 
   private say(message: string): void {
-    this.log.push({ time: this.now(), message });
+    this.log.push({ time: this.now(), message: shortened(message, MESSAGE_LENGTH_MAX) });
   }
 
   private now(): string {

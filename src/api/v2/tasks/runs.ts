@@ -6,6 +6,7 @@ import type { Task } from "../../../metadata/resources/tasks.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { near, TsdbError } from "../../../model/errors.ts";
 import { json } from "../app/answers.ts";
+import { listAnswer } from "../app/list-answer.ts";
 import { JsonBodies, type SearchParams } from "../app/params.ts";
 import type { V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
@@ -32,7 +33,7 @@ export function addTaskRunRoutes(routes: V2Routes, services: V2Services, find: F
       // the vendor's server has none behind the id of a run
       const found = hasAfter ? [] : await runs().list(task, filter);
       const self = `${TASKS}/${task.id}/runs`;
-      return json(200, { links: { self, task: `${TASKS}/${task.id}` }, runs: found.map(shownRun) });
+      return listAnswer("runs", found.values().map(shownRun), { links: { self, task: `${TASKS}/${task.id}` } });
     })
     .post(RUNS, async (call) => {
       const id = taskIdOf(call);
@@ -59,11 +60,11 @@ export function addTaskRunRoutes(routes: V2Routes, services: V2Services, find: F
     })
     .get(`${RUN}/logs`, async (call) => {
       const [runID, task] = [runBelowTask(call), find(call, "read", "failed to find task logs: ")];
-      return json(200, shownLog([await told("failed to find task logs: ", runs().get(task, runID))]));
+      return logAnswer([await told("failed to find task logs: ", runs().get(task, runID))]);
     })
     .get(`${TASKS}/:taskID/logs`, async (call) => {
       const task = find(call, "read", "failed to find task logs: ");
-      return json(200, shownLog(await runs().list(task, { afterMs: null, beforeMs: null, limit: LOGGED_RUNS_MAX })));
+      return logAnswer(await runs().list(task, { afterMs: null, beforeMs: null, limit: LOGGED_RUNS_MAX }));
     });
 }
 
@@ -124,9 +125,12 @@ function shownRun(run: TaskRun): object {
 }
 
 /** Null without events. */
-function shownLog(runs: readonly TaskRun[]): object {
-  const events = runs.flatMap(({ id, log }) => log.map((event) => shownEvent(id, event)));
-  return { events: events.length === 0 ? null : events };
+function logAnswer(runs: readonly TaskRun[]): Response {
+  if (runs.every(({ log }) => log.length === 0)) return json(200, { events: null });
+  return listAnswer(
+    "events",
+    runs.values().flatMap(({ id, log }) => log.map((event) => shownEvent(id, event))),
+  );
 }
 
 function shownEvent(runID: string, { time, message }: RunEvent): object {
