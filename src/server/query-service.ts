@@ -6,7 +6,7 @@ import type { ServeConfig } from "../cli/serve-config.ts";
 import type { Deletions } from "../ingest/definitions/deletions.ts";
 import { Extents, type SharedMemory } from "../kernel/memory/extents.ts";
 import { LIMITS } from "../model/limits.ts";
-import type { QueryTelemetry } from "../model/query/query-telemetry.ts";
+import type { QueryTelemetry } from "../model/telemetry/query-telemetry.ts";
 import { QueryLog } from "../query/query-log.ts";
 import { type SystemTablesParts, systemRows } from "../query/system-tables.ts";
 import { Snapshots } from "../scan/snapshots.ts";

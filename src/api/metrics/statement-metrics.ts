@@ -2,7 +2,7 @@
 import Gauge from "prom-client/lib/gauge.js";
 import type Registry from "prom-client/lib/registry.js";
 import { TsdbError } from "../../model/errors.ts";
-import type { QueryTelemetry } from "../../model/query/query-telemetry.ts";
+import type { QueryTelemetry } from "../../model/telemetry/query-telemetry.ts";
 import { Buckets, registerHistogram } from "./plain-histogram.ts";
 import { registerCounter } from "./scraped-counter.ts";
 

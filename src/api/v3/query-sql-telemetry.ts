@@ -1,6 +1,6 @@
 // GET and POST /api/v3/query_sql_telemetry: what the token's most recent SQL statement read, and how long it took.
 import { t } from "elysia";
-import type { QueryTelemetry } from "../../model/query/query-telemetry.ts";
+import type { QueryTelemetry } from "../../model/telemetry/query-telemetry.ts";
 import { operation } from "../docs/operation.ts";
 import type { AppServices } from "../services.ts";
 import { failureOf } from "../shared/errors.ts";

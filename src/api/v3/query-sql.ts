@@ -3,7 +3,7 @@ import { t } from "elysia";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryRequest } from "../../model/query/query.ts";
 import { checkParams, decodeUtf8, parseJson, requiredString } from "../../model/query/query-params.ts";
-import type { QueryTelemetry } from "../../model/query/query-telemetry.ts";
+import type { QueryTelemetry } from "../../model/telemetry/query-telemetry.ts";
 import { hidden, operation } from "../docs/operation.ts";
 import { BodyReader } from "../request/body.ts";
 import { chooseFormat, FORMATS } from "../request/query-format.ts";

@@ -1,7 +1,7 @@
 // The interface between API routes and query execution.
 import type { PolicyRules } from "../retention-policies.ts";
+import type { QueryTelemetry } from "../telemetry/query-telemetry.ts";
 import type { FluxOptions } from "./flux.ts";
-import type { QueryTelemetry } from "./query-telemetry.ts";
 import type { TimeRange } from "./scan.ts";
 import type { V1Answer } from "./v1-answer.ts";
 

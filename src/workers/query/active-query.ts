@@ -3,8 +3,8 @@
 import type { CacheKind } from "../../model/caches.ts";
 import { describeError, errorOf, TsdbError } from "../../model/errors.ts";
 import type { QueryAnswer, QueryRequest, RunningQuery } from "../../model/query/query.ts";
-import { type QueryTelemetry, telemetryOf } from "../../model/query/query-telemetry.ts";
 import type { ScanRecord } from "../../model/query/scan-record.ts";
+import { type QueryTelemetry, telemetryOf } from "../../model/telemetry/query-telemetry.ts";
 import type { LoggedQuery } from "../../query/query-log.ts";
 import type { DatabaseSnapshot, SnapshotNeed, TableState } from "../../scan/snapshot.ts";
 import type { StatementEnd } from "../wire/messages.ts";

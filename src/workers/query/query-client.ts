@@ -3,7 +3,7 @@ import type { CacheDef, CacheKind } from "../../model/caches.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryAnswer, QueryControl, QueryRequest, QueryService, RunningQuery } from "../../model/query/query.ts";
 import type { QueryConcurrency } from "../../model/query/query-concurrency.ts";
-import { telemetryOf } from "../../model/query/query-telemetry.ts";
+import { telemetryOf } from "../../model/telemetry/query-telemetry.ts";
 import type { LoggedQuery, QueryLog } from "../../query/query-log.ts";
 import type { CacheWorker, TableFeed } from "../caches/cache-feeds.ts";
 import type { CacheState, ToQueryWorker } from "../wire/messages.ts";

@@ -1,5 +1,5 @@
 // Statistics of an ended statement, for the telemetry endpoint and the log.
-import type { ScanRecord } from "./scan-record.ts";
+import type { ScanRecord } from "../query/scan-record.ts";
 
 /** Statistics of one scan of one table. */
 export interface TelemetryChunk {
