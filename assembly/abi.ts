@@ -175,6 +175,7 @@ export const EXCLUSION_BYTES = 24;
 // A column compared with a constant: | kind u32 | negated u32 (0 or 1) | dataPtr u32 | validityPtr u32 | low u64 | span u64 |
 //   integers: value - low <= span, unsigned; floats: low is the constant's bits; booleans: bit `value` of low, never negated;
 //   texts, never negated: low is a pointer to one view; or low is | views u32 | slots u32 | of a set of them, span its number of slots - 1
+// Or a program that is true, of any columns: low is a pointer to it
 export const PREDICATE_BYTES = 32;
 export const PREDICATE_INTEGER = 0;
 export const PREDICATE_FLOAT_BELOW = 1;
@@ -185,6 +186,49 @@ export const PREDICATE_FLOAT_NUMBER = 4;
 export const PREDICATE_BOOLEAN = 5;
 export const PREDICATE_TEXT = 6;
 export const PREDICATE_TEXTS = 7;
+export const PREDICATE_PROGRAM = 8;
+
+// A program that computes a value per row (assembly/scan/expression.ts):
+// | failed u32 | number of steps u32 | registersPtr u32 | 1 = the result is a truth value u32 |, then
+// | step u32 | register u32 | low u64 | per step. Its operands are the registers from that one on, its result takes its place.
+export const EXPRESSION_HEADER_BYTES = 16;
+export const EXPRESSION_STEP_BYTES = 16;
+/** A register: | 8 bytes a row | a byte a row, 1 = NULL | u32, not 0 = there may be NULLs | 12 bytes |; or truth values, a byte a row. */
+export const EXPRESSION_ROWS = 1024;
+export const EXPRESSION_NULLS = 8192;
+export const EXPRESSION_MARK = 9216;
+export const EXPRESSION_REGISTER_BYTES = 9232;
+export const TRUTH_FALSE = 0;
+export const TRUTH_NULL = 1;
+export const TRUTH_TRUE = 2;
+/** low: | dataPtr u32 | validityPtr u32 | of a column of 8-byte values, or of booleans. */
+export const STEP_LOAD = 0;
+export const STEP_LOAD_TRUTH = 1;
+/** low: its bits. */
+export const STEP_CONSTANT = 2;
+export const STEP_CONSTANT_TRUTH = 3;
+export const STEP_NULL = 4;
+export const STEP_TO_FLOAT = 5;
+export const STEP_ABSOLUTE_FLOAT = 6;
+export const STEP_ADD_FLOAT = 7;
+export const STEP_SUBTRACT_FLOAT = 8;
+export const STEP_MULTIPLY_FLOAT = 9;
+export const STEP_DIVIDE_FLOAT = 10;
+export const STEP_ADD_INTEGER = 11;
+export const STEP_SUBTRACT_INTEGER = 12;
+export const STEP_MULTIPLY_INTEGER = 13;
+export const STEP_LESS_FLOAT = 14;
+export const STEP_EQUAL_FLOAT = 15;
+export const STEP_LESS_INTEGER = 16;
+export const STEP_EQUAL_INTEGER = 17;
+export const STEP_AND = 18;
+export const STEP_OR = 19;
+export const STEP_NOT = 20;
+export const STEP_IS_NULL = 21;
+export const STEP_IS_NULL_TRUTH = 22;
+/** Of three operands: the second where the first is true, otherwise the third. */
+export const STEP_CHOOSE = 23;
+export const STEP_CHOOSE_TRUTH = 24;
 
 // Rows as text (assembly/text). All words are u32.
 // | rowCount | columnCount | columnsPtr | style | skipsNulls | startPtr | startBytes | endPtr | endBytes | nullPtr | nullBytes | powersPtr

@@ -1,5 +1,5 @@
-// Field columns compared with constants, and rows that deletions hide: lists of row numbers are narrowed in place. Every row number is
-// stored; the target moves on only behind a kept one. Without a branch the cost does not depend on the data.
+// Field columns compared with constants: lists of row numbers are narrowed in place. Every row number is stored; the target moves on only
+// behind a kept one. Without a branch the cost does not depend on the data.
 import {
   PREDICATE_BOOLEAN,
   PREDICATE_BYTES,
@@ -7,12 +7,16 @@ import {
   PREDICATE_FLOAT_EQUAL,
   PREDICATE_FLOAT_NUMBER,
   PREDICATE_FLOAT_UP_TO,
+  PREDICATE_INTEGER,
+  PREDICATE_PROGRAM,
   PREDICATE_TEXT,
   PREDICATE_TEXTS,
   VIEW_BYTES,
 } from "../abi";
 import { bitAt } from "../memory/bits";
 import { equalViews } from "../memory/views";
+import { keepTrue } from "./expression";
+import { areAdjacent, keepFour } from "./kept-rows";
 import { isInTexts } from "./texts";
 
 /** Drawn in abi.ts. */
@@ -28,46 +32,27 @@ export class Predicate {
 
 if (offsetof<Predicate>() != PREDICATE_BYTES) ERROR("abi.ts: PREDICATE_BYTES drifted");
 
-/** Keeps those of `count` rows whose value is present and satisfies the predicate. Returns how many. */
+/** Keeps those of `count` rows whose value is present and satisfies the predicate, or of which a program is true. Returns how many. */
 export function keepMatching(predicate: Predicate, rows: u32, count: u32): u32 {
   const data = predicate.data;
   const validity = predicate.validity;
   const low = predicate.low;
   const span = predicate.span;
-  const negated = predicate.negated;
-  const value = reinterpret<f64>(low);
   const end = rows + (count << 2);
   let out = rows;
   switch (predicate.kind) {
+    case PREDICATE_PROGRAM:
+      return keepTrue(<u32>low, rows, count);
     case PREDICATE_FLOAT_BELOW:
-      for (let at = rows; at < end; at += 4) {
-        const row = load<u32>(at);
-        store<u32>(out, row);
-        out += (presentAt(validity, row) & (<u32>(load<f64>(data + (row << 3)) < value) ^ negated)) << 2;
-      }
-      break;
+      return keepNumbers(PREDICATE_FLOAT_BELOW, predicate, rows, count);
     case PREDICATE_FLOAT_UP_TO:
-      for (let at = rows; at < end; at += 4) {
-        const row = load<u32>(at);
-        store<u32>(out, row);
-        out += (presentAt(validity, row) & (<u32>(load<f64>(data + (row << 3)) <= value) ^ negated)) << 2;
-      }
-      break;
+      return keepNumbers(PREDICATE_FLOAT_UP_TO, predicate, rows, count);
     case PREDICATE_FLOAT_EQUAL:
-      for (let at = rows; at < end; at += 4) {
-        const row = load<u32>(at);
-        store<u32>(out, row);
-        out += (presentAt(validity, row) & (<u32>(load<f64>(data + (row << 3)) == value) ^ negated)) << 2;
-      }
-      break;
+      return keepNumbers(PREDICATE_FLOAT_EQUAL, predicate, rows, count);
     case PREDICATE_FLOAT_NUMBER:
-      for (let at = rows; at < end; at += 4) {
-        const row = load<u32>(at);
-        const found = load<f64>(data + (row << 3));
-        store<u32>(out, row);
-        out += (presentAt(validity, row) & (<u32>(found == found) ^ negated)) << 2;
-      }
-      break;
+      return keepNumbers(PREDICATE_FLOAT_NUMBER, predicate, rows, count);
+    case PREDICATE_INTEGER:
+      return keepNumbers(PREDICATE_INTEGER, predicate, rows, count);
     case PREDICATE_BOOLEAN:
       for (let at = rows; at < end; at += 4) {
         const row = load<u32>(at);
@@ -91,12 +76,8 @@ export function keepMatching(predicate: Predicate, rows: u32, count: u32): u32 {
         out += <u32>isIn << 2;
       }
       break;
-    default: // PREDICATE_INTEGER
-      for (let at = rows; at < end; at += 4) {
-        const row = load<u32>(at);
-        store<u32>(out, row);
-        out += (presentAt(validity, row) & (<u32>(load<u64>(data + (row << 3)) - low <= span) ^ negated)) << 2;
-      }
+    default:
+      unreachable();
   }
   return (out - rows) >> 2;
 }
@@ -105,4 +86,75 @@ export function keepMatching(predicate: Predicate, rows: u32, count: u32): u32 {
 @inline
 function presentAt(validity: u32, row: u32): u32 {
   return validity == 0 ? 1 : <u32>bitAt(validity, row);
+}
+
+/** keepMatching for 8-byte values. `kind` is a constant: each has loops of its own. */
+// @ts-ignore: decorator
+@inline
+function keepNumbers(kind: u32, predicate: Predicate, rows: u32, count: u32): u32 {
+  const data = predicate.data;
+  const validity = predicate.validity;
+  const low = i64x2.splat(predicate.low);
+  const span = i64x2.splat(predicate.span ^ SIGN);
+  const flip: u32 = predicate.negated != 0 ? 15 : 0;
+  const fourEnd = rows + ((count & ~3) << 2);
+  let out = rows;
+  let at = rows;
+  if (areAdjacent(rows, count)) {
+    const first = load<u32>(rows);
+    let numbers = i32x4.add(i32x4.splat(first), i32x4(0, 1, 2, 3));
+    for (let from = data + (first << 3); at < fourEnd; at += 16, from += 32) {
+      let bits = (pairBits(kind, v128.load(from), low, span) | (pairBits(kind, v128.load(from, 16), low, span) << 2)) ^ flip;
+      if (validity != 0) bits &= presentOf(validity, numbers);
+      out = keepFour(numbers, bits, out);
+      numbers = i32x4.add(numbers, i32x4.splat(4));
+    }
+  } else {
+    for (; at < fourEnd; at += 16) {
+      const numbers = v128.load(at);
+      const a = pairAt(data, i32x4.extract_lane(numbers, 0), i32x4.extract_lane(numbers, 1));
+      const b = pairAt(data, i32x4.extract_lane(numbers, 2), i32x4.extract_lane(numbers, 3));
+      let bits = (pairBits(kind, a, low, span) | (pairBits(kind, b, low, span) << 2)) ^ flip;
+      if (validity != 0) bits &= presentOf(validity, numbers);
+      out = keepFour(numbers, bits, out);
+    }
+  }
+  for (const end = rows + (count << 2); at < end; at += 4) {
+    const row = load<u32>(at);
+    const bit = (pairBits(kind, i64x2.splat(load<u64>(data + (row << 3))), low, span) ^ flip) & 1;
+    store<u32>(out, row);
+    out += (presentAt(validity, row) & bit) << 2;
+  }
+  return (out - rows) >> 2;
+}
+
+const SIGN: u64 = 1 << 63;
+
+/** A bit for each of two values: 1 = it is below the number, up to it, and so on, before a negation. */
+// @ts-ignore: decorator
+@inline
+function pairBits(kind: u32, pair: v128, low: v128, span: v128): u32 {
+  if (kind == PREDICATE_FLOAT_BELOW) return i64x2.bitmask(f64x2.lt(pair, low));
+  if (kind == PREDICATE_FLOAT_UP_TO) return i64x2.bitmask(f64x2.le(pair, low));
+  if (kind == PREDICATE_FLOAT_EQUAL) return i64x2.bitmask(f64x2.eq(pair, low));
+  if (kind == PREDICATE_FLOAT_NUMBER) return i64x2.bitmask(f64x2.eq(pair, pair));
+  // unsigned numbers in the order of signed ones
+  return i64x2.bitmask(i64x2.le_s(v128.xor(i64x2.sub(pair, low), i64x2.splat(SIGN)), span));
+}
+
+// @ts-ignore: decorator
+@inline
+function pairAt(data: u32, a: u32, b: u32): v128 {
+  return v128.load64_lane(data + (b << 3), v128.load64_zero(data + (a << 3)), 1);
+}
+
+// @ts-ignore: decorator
+@inline
+function presentOf(validity: u32, numbers: v128): u32 {
+  return (
+    <u32>bitAt(validity, i32x4.extract_lane(numbers, 0)) |
+    (<u32>bitAt(validity, i32x4.extract_lane(numbers, 1)) << 1) |
+    (<u32>bitAt(validity, i32x4.extract_lane(numbers, 2)) << 2) |
+    (<u32>bitAt(validity, i32x4.extract_lane(numbers, 3)) << 3)
+  );
 }

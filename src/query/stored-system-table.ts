@@ -42,7 +42,10 @@ class StoredSystemTable implements ScanTable {
     return this.stored.open({
       range,
       columns: columns.map(({ id }) => this.storedColumn(id)),
-      fields: fields.map((field): FieldPredicate => ({ ...field, columnId: this.storedIds[field.columnId]! })),
+      // conditions of several columns are left to the engine
+      fields: fields.flatMap((field): FieldPredicate[] =>
+        field.operator === "true" ? [] : [{ ...field, columnId: this.storedIds[field.columnId]! }],
+      ),
       tags: this.tags,
     });
   }

@@ -6,8 +6,16 @@ import { NewestInOrder } from "../kernel/scan/newest-order.ts";
 import { openRunCursor } from "../kernel/scan/scan.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
-import { type AggregateRequest, columnsOf, type TimeBins } from "../model/query/aggregate.ts";
-import type { FieldPredicate, FieldTexts, NewestRequest, ScanRequest, SeriesPredicate, TimeRange } from "../model/query/scan.ts";
+import { type AggregateRequest, storedColumnIds, type TimeBins } from "../model/query/aggregate.ts";
+import {
+  type FieldPredicate,
+  type FieldTexts,
+  type NewestRequest,
+  predicateColumns,
+  type ScanRequest,
+  type SeriesPredicate,
+  type TimeRange,
+} from "../model/query/scan.ts";
 import type { ScanRecord } from "../model/query/scan-record.ts";
 import type { GroupTag, ScanChunk, ScanCursor, ScanTable } from "../model/query/scan-table.ts";
 import type { CombinationRequest } from "../model/query/tag-combinations.ts";
@@ -60,7 +68,7 @@ export class TableScan implements ScanTable {
   open(request: ScanRequest): ScanCursor {
     const { columns, fields = [], newestOnly = false, withSeries = false } = request;
     const tags = [...request.tags, ...(request.tests ?? [])];
-    const ids = new Set([...columns.map(({ id }) => id), ...fields.map(({ columnId }) => columnId)]);
+    const ids = new Set([...columns.map(({ id }) => id), ...fields.flatMap(predicateColumns)]);
     const looked = this.columns.filter(({ id }) => ids.has(id));
     const range = this.retained(request.range);
     const pieces = this.pieces({
@@ -239,7 +247,7 @@ export class TableScan implements ScanTable {
 
   private aggregateNeeds(request: AggregateRequest): Pick<PieceRequest, "fields" | "texts" | "series" | "time" | "bySeries" | "keepsText"> {
     const { aggregates, fields } = request;
-    const ids = new Set([...aggregates.flatMap(columnsOf).map(({ id }) => id), ...fields.map(({ columnId }) => columnId)]);
+    const ids = new Set([...aggregates.flatMap(storedColumnIds), ...fields.flatMap(predicateColumns)]);
     return {
       fields: this.columns.filter((column) => ids.has(column.id) && isField(column)),
       texts: fields.filter(isTexts),

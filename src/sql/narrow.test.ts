@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
 import { Twins, twinRows } from "../../test/support/sql/sql-twins.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
+import { expressionText } from "../model/query/field-expression.ts";
 import { ALL_TIME, type ScanRequest } from "../model/query/scan.ts";
 import { SqlEngine } from "./execute/engine.ts";
 
@@ -21,7 +22,10 @@ function describeRequest({ range, tags, fields = [] }: ScanRequest): string {
   const name = (id: number) => cpu.groups.columns.find((column) => column.id === id)!.name;
   const parts = [
     ...tags.map(({ columnId, values }) => `${name(columnId)}=${values.join(",")}`),
-    ...fields.map((field) => `${name(field.columnId)}${field.operator === "in" ? `=${field.values}` : `${field.operator}${field.value}`}`),
+    ...fields.map((field) => {
+      if (field.operator === "true") return expressionText(field.expression, name);
+      return `${name(field.columnId)}${field.operator === "in" ? `=${field.values}` : `${field.operator}${field.value}`}`;
+    }),
     ...(range.minNs === ALL_TIME.minNs && range.maxNs === ALL_TIME.maxNs ? [] : ["time"]),
   ];
   return parts.sort().join(" ");

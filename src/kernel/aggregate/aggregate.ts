@@ -4,13 +4,15 @@
 
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { type AggregateRequest, aggregateColumns, isOfTime, type QuantileAggregate } from "../../model/query/aggregate.ts";
+import { type AggregateRequest, aggregateColumns, computedColumns, isOfTime, type QuantileAggregate } from "../../model/query/aggregate.ts";
+import type { ComputedColumn } from "../../model/query/field-expression.ts";
 import type { TimeRange } from "../../model/query/scan.ts";
 import type { ScanCursor } from "../../model/query/scan-table.ts";
 import { ColumnType } from "../../model/rows/column.ts";
 import { type PartialRun, type Run, wholeRun } from "../../model/rows/run.ts";
 import { Blocks } from "../memory/blocks.ts";
 import type { Kernel } from "../memory/kernel.ts";
+import { computeColumn } from "../scan/expression-program.ts";
 import { RowSelection, type SelectedRun } from "../scan/row-selection.ts";
 import { type CellArray, CellArrays } from "./arrays.ts";
 import { AggregateCells, planBins } from "./cells.ts";
@@ -54,6 +56,7 @@ export class Aggregator {
   private readonly arrays: CellArrays;
   private readonly columns = new Map<number, ColumnFacts>();
   private readonly quantiles = new Map<string, Quantiles>();
+  private readonly computed: readonly ComputedColumn[];
   private readonly groups: Groups;
   private readonly rowCounts: CellArray | null;
   /** Null if the request cannot be accumulated: no such bins, or not enough memory. */
@@ -75,6 +78,7 @@ export class Aggregator {
     aggregateColumns(request);
     this.range = intersect(range, request.range);
     this.isOneCell = isOneCell(request);
+    this.computed = computedColumns(request.aggregates);
     this.keepsText = request.aggregates.some(({ fn, column }) => (fn === "first" || fn === "last") && column?.type === ColumnType.string);
     this.scratch = new Blocks(kernel);
     this.arrays = new CellArrays(kernel, options.memoryBytesMax);
@@ -99,11 +103,38 @@ export class Aggregator {
 
   /** Adds the selected rows that satisfy the request's field predicates and lie in its range; tag predicates are part of the selection.
    *  Reads the run's series and times, except as described at `isOneCell`. Returns false once the aggregation has failed: `finish` will
-   *  return null and no more runs are needed. @throws TsdbError overloaded: only `release` is allowed afterwards */
+   *  return null and no more runs are needed. @throws TsdbError overloaded: only `release` is allowed afterwards; bad_query: see
+   *  RowSelection */
   add(added: SelectedRun): boolean {
     assert(!this.released, "a run for an aggregator that was released");
     if (this.failed) return false;
     const selected = this.within(added);
+    if (this.computed.length === 0) return this.addSelected(selected);
+    const blocks = new Blocks(this.kernel);
+    try {
+      const whole = this.withComputed(selected, blocks);
+      if (whole === null) this.failed = true;
+      return whole !== null && this.addSelected(whole);
+    } finally {
+      blocks.release();
+    }
+  }
+
+  /** The run with its computed columns, unless no row of it is wanted. Null: an integer of a row left 64 bits. */
+  private withComputed(selected: SelectedRun, blocks: Blocks): SelectedRun | null {
+    if (!RowSelection.canHold(selected)) return selected;
+    const { run } = selected;
+    const columns = [...run.columns];
+    for (const column of this.computed) {
+      const values = computeColumn(this.kernel, run, column, blocks);
+      if (values === "failed") return null;
+      columns.push(values);
+    }
+    const whole = { ...run, columns };
+    return selected.selection === "all" ? { run: whole, selection: "all" } : { run: wholeRun(whole), selection: selected.selection };
+  }
+
+  private addSelected(selected: SelectedRun): boolean {
     const { fields } = this.request;
     if (this.isOneCell && RowSelection.isAll(selected)) {
       this.failed = !(this.prepare(selected.run) && this.addWhole(selected.run));

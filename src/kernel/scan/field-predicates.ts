@@ -7,6 +7,7 @@ import {
   PREDICATE_FLOAT_NUMBER,
   PREDICATE_FLOAT_UP_TO,
   PREDICATE_INTEGER,
+  PREDICATE_PROGRAM,
   PREDICATE_TEXT,
   PREDICATE_TEXTS,
 } from "../../../assembly/abi.ts";
@@ -17,6 +18,7 @@ import { I64_MAX, I64_MIN, U64_MAX } from "../../model/rows/int64.ts";
 import type { PartialRun } from "../../model/rows/run.ts";
 import type { Blocks } from "../memory/blocks.ts";
 import type { Kernel } from "../memory/kernel.ts";
+import { writeProgram } from "./expression-program.ts";
 
 /** The test for present values. `low` and `span` as drawn in abi.ts. */
 interface Test {
@@ -26,26 +28,42 @@ interface Test {
   readonly span: bigint;
 }
 
-/** Writes the predicates on columns of `run` (PREDICATE_BYTES each) to `blocks`. Returns null if no row can satisfy all of them, for
+/** The predicates of a run, PREDICATE_BYTES each. */
+export interface WrittenPredicates {
+  readonly ptr: number;
+  readonly count: number;
+  /** Those of them that may fail (expression-program.ts). */
+  readonly programs: readonly number[];
+}
+
+/** Writes the predicates on columns of `run` to `blocks`. Returns null if no row can satisfy all of them, for
  *  instance because the run lacks a column, so that it is NULL. */
 export function writePredicates(
   kernel: Kernel,
   run: Pick<PartialRun, "columns">,
   predicates: readonly FieldPredicate[],
   blocks: Blocks,
-): { ptr: number; count: number } | null {
+): WrittenPredicates | null {
   const ptr = predicates.length === 0 ? 0 : blocks.allocZeroed(predicates.length * PREDICATE_BYTES);
+  const programs: number[] = [];
   for (const [i, predicate] of predicates.entries()) {
+    const at = ptr + i * PREDICATE_BYTES;
+    if (predicate.operator === "true") {
+      const program = writeProgram(kernel, run, predicate.expression, blocks);
+      programs.push(program);
+      kernel.u32[at / 4] = PREDICATE_PROGRAM;
+      kernel.i64[at / 8 + 2] = BigInt(program);
+      continue;
+    }
     const column = run.columns.find(({ columnId }) => columnId === predicate.columnId);
     if (column === undefined) return null;
     const test =
       predicate.operator === "in" ? textTest(kernel, column.type, predicate.values, blocks) : comparisonTest(column.type, predicate);
     if (test === null) return null;
-    const at = ptr + i * PREDICATE_BYTES;
     kernel.u32.set([test.kind, test.negated ? 1 : 0, column.dataPtr, column.validityPtr], at / 4);
     kernel.i64.set([BigInt.asIntN(64, test.low), BigInt.asIntN(64, test.span)], at / 8 + 2);
   }
-  return { ptr, count: predicates.length };
+  return { ptr, count: predicates.length, programs };
 }
 
 /** Returns null if no value satisfies the predicate. */

@@ -15,7 +15,7 @@ import { ALL_TYPES, randomRows } from "../../../test/support/rows/random-rows.ts
 import { Arena, readRun, type TestRow, writeRun } from "../../../test/support/rows/rows.ts";
 import { openOne, openScan } from "../../../test/support/rows/run-scan.ts";
 import { drain, project, type RowValues } from "../../../test/support/rows/scan-rows.ts";
-import { ALL_TIME, type ComparisonOperator, type FieldPredicate, type ScanRequest } from "../../model/query/scan.ts";
+import { ALL_TIME, type ComparisonOperator, type FieldComparison, type FieldPredicate, type ScanRequest } from "../../model/query/scan.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";
 import type { Run } from "../../model/rows/run.ts";
 import type { Tombstone } from "../../model/rows/tombstone.ts";
@@ -84,7 +84,7 @@ describe("field predicates", () => {
     const run = writeRun(arena, columns, rows);
     for (const operator of OPERATORS) {
       for (const constant of constants) {
-        const fields: FieldPredicate[] = [{ columnId, operator, value: constant }];
+        const fields: FieldComparison[] = [{ columnId, operator, value: constant }];
         const found = drain(kernel, openOne(kernel, run, { columns, range: ALL_TIME, tags: [], fields }), columns);
         const expected = rows.filter((row) => satisfies(row.fields["x"]!, fields[0]!)).map((row) => project(columns, row));
         expect([name, operator, constant, found]).toEqual([name, operator, constant, expected]);

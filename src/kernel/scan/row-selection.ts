@@ -1,12 +1,14 @@
 // Selects exactly the rows of a run that a statement wants: wraps assembly/scan/select.ts and its inputs.
 import { EXCLUSION_BYTES } from "../../../assembly/abi.ts";
 import { assert } from "../../model/assert.ts";
+import { TsdbError } from "../../model/errors.ts";
 import { ALL_TIME, type FieldPredicate, type TimeRange } from "../../model/query/scan.ts";
 import { type PartialRun, type Run, wholeRun } from "../../model/rows/run.ts";
 import { Blocks } from "../memory/blocks.ts";
 import type { Kernel } from "../memory/kernel.ts";
 import type { SeriesFilter } from "../series/series-filter.ts";
-import { writePredicates } from "./field-predicates.ts";
+import { hasFailed } from "./expression-program.ts";
+import { type WrittenPredicates, writePredicates } from "./field-predicates.ts";
 import type { Exclusion, HiddenRows } from "./hidden-rows.ts";
 
 /** The criteria by which a statement selects rows of a run, except field predicates. */
@@ -23,7 +25,8 @@ export interface RowChoice {
  *  the whole run, by its block, its page or a merge: nothing is left to evaluate, and series and times may be absent. */
 export type SelectedRun = { readonly selection: "all"; readonly run: PartialRun } | { readonly selection: RowChoice; readonly run: Run };
 
-const NO_PREDICATES = { ptr: 0, count: 0 };
+const NO_PREDICATES: WrittenPredicates = { ptr: 0, count: 0, programs: [] };
+const INTEGER_TOO_LARGE = "an integer in a condition is too large: expected at most 64 bits";
 const NO_EXCLUSIONS: readonly Exclusion[] = [];
 const NO_TIMES: readonly TimeRange[] = [];
 
@@ -31,7 +34,7 @@ const NO_TIMES: readonly TimeRange[] = [];
 export class RowSelection {
   private constructor(
     private readonly kernel: Kernel,
-    private readonly of: { readonly run: PartialRun; readonly wantedCount: number },
+    private readonly of: { readonly run: PartialRun; readonly wantedCount: number; readonly programs: readonly number[] },
     private readonly ptr: number,
     private readonly blocks: Blocks,
   ) {}
@@ -49,6 +52,11 @@ export class RowSelection {
   static openBySeries(kernel: Kernel, selected: SelectedRun): RowSelection | "none" {
     const choice = resolve(selected);
     return choice === "none" ? "none" : RowSelection.create(kernel, choice, []);
+  }
+
+  /** False if a selection without field predicates would certainly contain no row. @throws TsdbError overloaded */
+  static canHold(selected: SelectedRun): boolean {
+    return resolve(selected) !== "none";
   }
 
   /** True if a selection without field predicates would contain all rows. @throws TsdbError overloaded */
@@ -71,16 +79,20 @@ export class RowSelection {
       // a new selection has none of either
       if (exclusions.length > 0) kernel.call.selectionExclude(ptr, exclusionsPtr, exclusions.length);
       if (predicates.count > 0) kernel.call.selectionWhere(ptr, predicates.ptr, predicates.count);
-      return new RowSelection(kernel, { run, wantedCount }, ptr, blocks);
+      return new RowSelection(kernel, { run, wantedCount, programs: predicates.programs }, ptr, blocks);
     } catch (error) {
       blocks.release();
       throw error;
     }
   }
 
-  /** Writes at most `max` row numbers (u32) to `targetPtr`. Returns how many; fewer than `max` means these were the last. */
+  /** Writes at most `max` row numbers (u32) to `targetPtr`. Returns how many; fewer than `max` means these were the last. @throws
+   *  TsdbError bad_query if an integer in a condition leaves 64 bits */
   next(targetPtr: number, max: number): number {
-    return this.kernel.call.selectionNext(this.ptr, targetPtr, max);
+    const { kernel, of } = this;
+    const count = kernel.call.selectionNext(this.ptr, targetPtr, max);
+    if (of.programs.some((program) => hasFailed(kernel, program))) throw new TsdbError("bad_query", INTEGER_TOO_LARGE);
+    return count;
   }
 
   /** Writes at most `max` ranges | series u32 | first row u32 | end u32 |, each of one series, to `targetPtr`. Returns how many; fewer

@@ -1,5 +1,6 @@
 // Aggregation inside the scan: groups by time bin and tags, one row per non-empty group.
 import { type ColumnDef, ColumnType } from "../rows/column.ts";
+import { type ComputedColumn, columnIdsIn, isComputed } from "./field-expression.ts";
 import type { MergedGroups } from "./merged-groups.ts";
 import type { FieldPredicate, SeriesTest, TagPredicate, TimeRange } from "./scan.ts";
 
@@ -30,7 +31,7 @@ const OF_TIME: readonly Aggregate["fn"][] = ["first", "last", "firstTime", "last
 
 export interface ValueAggregate {
   readonly fn: AggregateFunction;
-  /** A field column; `time` for min, max and count; null only for count of all rows. */
+  /** A field column, stored or computed; `time` for min, max and count; null only for count of all rows. */
   readonly column: ColumnDef | null;
 }
 
@@ -120,10 +121,20 @@ function isNumeric(type: ColumnType): boolean {
 }
 
 /** Columns whose values an aggregate reads. */
-export function columnsOf(aggregate: Aggregate): readonly ColumnDef[] {
+function columnsOf(aggregate: Aggregate): readonly ColumnDef[] {
   const { column } = aggregate;
   if (column === null) return [];
   return aggregate.fn === "quantile" && aggregate.weight !== null ? [column, aggregate.weight] : [column];
+}
+
+/** The stored columns that an aggregate reads, by number. */
+export function storedColumnIds(aggregate: Aggregate): readonly number[] {
+  return columnsOf(aggregate).flatMap((column) => (isComputed(column) ? columnIdsIn(column.expression) : [column.id]));
+}
+
+/** The columns of aggregates that are computed, each once. */
+export function computedColumns(aggregates: readonly Aggregate[]): readonly ComputedColumn[] {
+  return [...new Map(aggregates.flatMap(columnsOf).map((column) => [column.id, column])).values()].filter(isComputed);
 }
 
 /** Types of the result columns in order: the bin's start if there are bins, the grouping tags unless groups are numbered, the aggregates;

@@ -3,6 +3,7 @@
 import type { ColumnDef } from "../rows/column.ts";
 import type { DictionaryView } from "../rows/dictionary.ts";
 import { I64_MAX, I64_MIN } from "../rows/int64.ts";
+import { columnIdsIn, type FieldExpression } from "./field-expression.ts";
 
 /** Both bounds are inclusive: a half-open range cannot reach the end of i64. */
 export interface TimeRange {
@@ -49,7 +50,18 @@ export interface FieldTexts {
   readonly values: readonly string[];
 }
 
-export type FieldPredicate = FieldComparison | FieldTexts;
+/** True for rows for which a boolean expression is true. */
+export interface FieldCondition {
+  readonly operator: "true";
+  readonly expression: FieldExpression;
+}
+
+export type FieldPredicate = FieldComparison | FieldTexts | FieldCondition;
+
+/** The columns that a predicate reads. */
+export function predicateColumns(predicate: FieldPredicate): readonly number[] {
+  return predicate.operator === "true" ? columnIdsIn(predicate.expression) : [predicate.columnId];
+}
 
 /** A tag to order by. */
 export interface TagOrder {

@@ -1,5 +1,6 @@
 // Describes what a scan reads, for EXPLAIN.
 import type { AggregateRequest } from "../../model/query/aggregate.ts";
+import { expressionText } from "../../model/query/field-expression.ts";
 import { ALL_TIME, type FieldPredicate, type TagPredicate, type TimeRange } from "../../model/query/scan.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
 import { DAY_NS, HOUR_NS, MINUTE_NS, SECOND_NS } from "../../model/time/time-units.ts";
@@ -22,6 +23,7 @@ export function conditionTexts({ range, tags, fields }: ScanConditions, defs: re
     ...rangeTexts(range),
     ...tags.map(({ columnId, values }) => `${nameOf(columnId)} ${textValues(values)}`),
     ...fields.map((field) => {
+      if (field.operator === "true") return expressionText(field.expression, nameOf);
       const condition = field.operator === "in" ? textValues(field.values) : `${field.operator} ${field.value}`;
       return `${nameOf(field.columnId)} ${condition}`;
     }),

@@ -19,6 +19,7 @@ import { spelledStar, starColumns } from "./from.ts";
 import { fillGaps } from "./gapfill/gapfill.ts";
 import { containsStar, itemAlias } from "./item-name.ts";
 import { rewriteOrders, rewriteUnlessNumber } from "./orders.ts";
+import { withFieldHint } from "./pushdown/field-expressions.ts";
 import { applyHints } from "./pushdown/narrow.ts";
 import { withSeriesHint } from "./pushdown/series-conditions.ts";
 import { type SelectSource, selectSource } from "./select-source.ts";
@@ -134,7 +135,7 @@ function rewriteWhere(where: Expression, context: RewriteContext, scope: Scope, 
   const left: Expression[] = [];
   for (const part of conjuncts(where)) {
     const value = expectFilter(rewriteExpression(part, context, scope));
-    const { node, hints = [], isExact } = withSeriesHint(asCondition(value));
+    const { node, hints = [], isExact } = withFieldHint(withSeriesHint(asCondition(value)));
     const isDone = narrowable !== null && applyHints(hints, narrowable) && isExact === true;
     if (!isDone) left.push(node);
   }

@@ -1,11 +1,13 @@
 // A fake table that also aggregates, exactly as specified by model/query/aggregate.ts, without optimization.
 import type { Kernel } from "../../../src/kernel/memory/kernel.ts";
 import { type Aggregate, type AggregateRequest, aggregateColumns } from "../../../src/model/query/aggregate.ts";
-import type { FieldPredicate, ScanRequest, TimeRange } from "../../../src/model/query/scan.ts";
+import { isComputed } from "../../../src/model/query/field-expression.ts";
+import type { FieldCondition, FieldPredicate, ScanRequest, TimeRange } from "../../../src/model/query/scan.ts";
 import type { ScanCursor } from "../../../src/model/query/scan-table.ts";
 import { ColumnType } from "../../../src/model/rows/column.ts";
 import { type FakeRow, FakeTable } from "./fake-table.ts";
 import { squaredDeviations } from "./naive-aggregate.ts";
+import { evaluate } from "./naive-expression.ts";
 import { Arena, type TestValue, writeColumn } from "./rows.ts";
 
 /** Rows per chunk: few, so that most answers have several chunks. */
@@ -69,7 +71,9 @@ export class GroupingTable extends FakeTable {
     const time = row["time"] as bigint;
     if (time < range.minNs || time > range.maxNs) return false;
     if (!tags.every(({ columnId, values }) => values.includes(valueAt(columnId) as string | null))) return false;
-    return fields.every((predicate) => satisfies(valueAt(predicate.columnId), predicate));
+    return fields.every((predicate) =>
+      predicate.operator === "true" ? evaluate(predicate.expression, valueAt) === true : satisfies(valueAt(predicate.columnId), predicate),
+    );
   }
 
   aggregate(request: AggregateRequest): ScanCursor | null {
@@ -100,6 +104,13 @@ export class GroupingTable extends FakeTable {
     };
   }
 
+  /** The rows with the aggregate's column, if that is computed. */
+  private withComputed({ column }: Aggregate, rows: readonly FakeRow[]): readonly FakeRow[] {
+    if (column === null || !isComputed(column)) return rows;
+    const nameOf = (id: number) => this.columns.find((each) => each.id === id)!.name;
+    return rows.map((row) => ({ ...row, [column.name]: evaluate(column.expression, (id) => row[nameOf(id)] ?? null) }));
+  }
+
   /** Rows of values in arbitrary order; null if a sum overflows. */
   private groups(request: AggregateRequest): (TestValue | null)[][] | null {
     const { bins } = request;
@@ -115,7 +126,7 @@ export class GroupingTable extends FakeTable {
     }
     const out: (TestValue | null)[][] = [];
     for (const { key, rows } of groups.values()) {
-      const values = request.aggregates.map((aggregate) => compute(aggregate, rows));
+      const values = request.aggregates.map((aggregate) => compute(aggregate, this.withComputed(aggregate, rows)));
       if (values.includes("overflow")) return null;
       out.push([...key, ...values]);
     }
@@ -138,7 +149,7 @@ function compareValues(a: TestValue, b: TestValue): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function satisfies(value: TestValue | null, predicate: FieldPredicate): boolean {
+function satisfies(value: TestValue | null, predicate: Exclude<FieldPredicate, FieldCondition>): boolean {
   if (value === null) return false;
   if (predicate.operator === "in") return predicate.values.includes(value as string);
   const { operator, value: constant } = predicate;

@@ -1,9 +1,11 @@
 // The expected answer of a scan, row by row: predicates, deletions, merging. Deliberately slow and simple.
 
-import type { FieldPredicate, TagOrder, TagPredicate, TimeRange } from "../../../src/model/query/scan.ts";
+import type { FieldCondition, FieldPredicate, TagOrder, TagPredicate, TimeRange } from "../../../src/model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../../src/model/rows/column.ts";
 import type { Tombstone } from "../../../src/model/rows/tombstone.ts";
 import type { Below } from "../prng.ts";
+import { evaluate } from "./naive-expression.ts";
+import { randomExpression } from "./random-expression.ts";
 import { ALL_TYPES, randomValue } from "./random-rows.ts";
 import { canonicalKey, type TestRow, type TestValue } from "./rows.ts";
 
@@ -23,11 +25,14 @@ const nameOf = (columns: readonly ColumnDef[], columnId: number) => columns.find
 export function isWanted(row: TestRow, { range, tags, fields = [] }: NaiveChoice, columns = ALL_TYPES): boolean {
   if (row.timeNs < range.minNs || row.timeNs > range.maxNs) return false;
   if (!tags.every(({ columnId, values }) => values.includes(row.tags[nameOf(columns, columnId)] ?? null))) return false;
-  return fields.every((predicate) => satisfies(row.fields[nameOf(columns, predicate.columnId)] ?? null, predicate));
+  const fieldOf = (columnId: number) => row.fields[nameOf(columns, columnId)] ?? null;
+  return fields.every((predicate) =>
+    predicate.operator === "true" ? evaluate(predicate.expression, fieldOf) === true : satisfies(fieldOf(predicate.columnId), predicate),
+  );
 }
 
 /** NaN equals itself and is greater than every other number. */
-export function satisfies(value: TestValue | null, predicate: FieldPredicate): boolean {
+export function satisfies(value: TestValue | null, predicate: Exclude<FieldPredicate, FieldCondition>): boolean {
   if (value === null) return false;
   if (predicate.operator === "in") return predicate.values.includes(value as string);
   const sign = compareValues(value, predicate.value);
@@ -57,10 +62,18 @@ export function mergeRows(rows: readonly TestRow[], columns = ALL_TYPES): TestRo
   return [...merged.values()];
 }
 
-/** Field predicates of ALL_TYPES, often with a constant that occurs or lies at an edge of the type; sometimes of a column no row has. */
+/** Field predicates of ALL_TYPES: conditions, and comparisons, often with a constant that occurs or lies at an edge of the type; sometimes
+ *  of a column no row has. */
 export function randomFields(below: Below): FieldPredicate[] {
   const tested = ALL_TYPES.filter(({ type }) => type !== ColumnType.time && type !== ColumnType.tag && below(4) === 0);
-  return tested.map(({ id: columnId, type }): FieldPredicate => {
+  const conditions = Array.from(
+    { length: below(3) === 0 ? 1 : 0 },
+    (): FieldCondition => ({
+      operator: "true",
+      expression: randomExpression(below, "boolean", 3, false),
+    }),
+  );
+  const comparisons = tested.map(({ id: columnId, type }): FieldPredicate => {
     if (type === ColumnType.string) {
       const values = Array.from({ length: below(5) === 0 ? 40 : below(4) }, () => randomValue(type, below) as string);
       return { columnId, operator: "in", values };
@@ -68,6 +81,7 @@ export function randomFields(below: Below): FieldPredicate[] {
     const operator = (["=", "!=", "<", "<=", ">", ">="] as const)[below(6)]!;
     return { columnId, operator, value: randomValue(type, below) as number | bigint | boolean };
   });
+  return [...comparisons, ...conditions];
 }
 
 /** Random conditions on tags. */

@@ -7,7 +7,7 @@ import { openRunCursor } from "../../../src/kernel/scan/scan.ts";
 import { planSlices } from "../../../src/kernel/scan/slices.ts";
 import { SeriesFilter } from "../../../src/kernel/series/series-filter.ts";
 import { assert } from "../../../src/model/assert.ts";
-import type { ScanRequest, TagPredicate, TimeRange } from "../../../src/model/query/scan.ts";
+import { predicateColumns, type ScanRequest, type TagPredicate, type TimeRange } from "../../../src/model/query/scan.ts";
 import type { ScanChunk, ScanCursor } from "../../../src/model/query/scan-table.ts";
 import type { ColumnDef } from "../../../src/model/rows/column.ts";
 import type { Run } from "../../../src/model/rows/run.ts";
@@ -119,7 +119,7 @@ class Cursors implements ScanCursor {
  *  apply to merged rows. */
 function columnsToMerge(runs: readonly Run[], { columns, fields = [] }: Pick<ScanRequest, "columns" | "fields">): ColumnDef[] {
   const wanted = [...columns];
-  for (const { columnId } of fields) {
+  for (const columnId of fields.flatMap(predicateColumns)) {
     if (wanted.some(({ id }) => id === columnId)) continue;
     const found = runs.flatMap((run) => run.columns).find((column) => column.columnId === columnId);
     if (found !== undefined) wanted.push({ id: columnId, name: "", type: found.type });

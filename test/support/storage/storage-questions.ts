@@ -2,7 +2,14 @@
 
 import { expect } from "bun:test";
 import { type AggregateRequest, aggregateType } from "../../../src/model/query/aggregate.ts";
-import { ALL_TIME, type FieldComparison, type FieldPredicate, type TagPredicate, type TimeRange } from "../../../src/model/query/scan.ts";
+import {
+  ALL_TIME,
+  type FieldComparison,
+  type FieldPredicate,
+  predicateColumns,
+  type TagPredicate,
+  type TimeRange,
+} from "../../../src/model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../../src/model/rows/column.ts";
 import type { DeleteRequest } from "../../../src/model/rows/deletion.ts";
 import { type Below, pick } from "../prng.ts";
@@ -51,7 +58,7 @@ export async function askStorage(asked: Asked): Promise<void> {
     return column === undefined ? [] : [{ columnId: column.id, values }];
   });
   const request = { range: asked.range, tags, fields: fieldPredicates(below, columns) };
-  const tested = new Set([...tags, ...request.fields].map(({ columnId }) => columnId));
+  const tested = new Set([...tags.map(({ columnId }) => columnId), ...request.fields.flatMap(predicateColumns)]);
   const projected = columns.filter(({ id, type }) => type === ColumnType.time || tested.has(id) || below(2) === 0);
   const names = new Set(projected.map(({ name }) => name));
   const newestOnly = below(4) === 0;

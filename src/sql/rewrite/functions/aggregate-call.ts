@@ -51,7 +51,8 @@ const ORDERED: Readonly<Record<string, "first" | "last">> = { first: "first", fi
 
 /** A call in terms of the scan's aggregates; null if they cannot express it. */
 export function storageAggregate(node: FunctionCall, parts: CallParts): Expression | null {
-  if (node.filter !== null || node.distinct) return null;
+  if (node.distinct) return null;
+  if (node.filter !== null) return filtered(node, node.filter, parts);
   const { function_name: name, children } = node;
   const { orders } = node.order_bys;
   const [first, second] = children;
@@ -61,14 +62,32 @@ export function storageAggregate(node: FunctionCall, parts: CallParts): Expressi
   if (orders.length > 0) return null;
   if (name === "count_star" || name === "count") return count(node, parts);
   const deviation = DEVIATIONS[RENAMED_FUNCTIONS[name] ?? name];
-  if (deviation !== undefined) return children.length === 1 ? deviationOf(parts.column(first!), deviation, parts) : null;
+  if (deviation !== undefined) return children.length === 1 ? deviationOf(valueColumn(first!, "squares", parts), deviation, parts) : null;
   const fn = SIMPLE[name];
-  if (fn !== undefined) return children.length === 1 ? of(fn, parts.column(first!), parts) : null;
+  if (fn !== undefined) return children.length === 1 ? of(fn, valueColumn(first!, fn, parts), parts) : null;
   if (children.length !== 2 || parts.column(second!)?.type !== ColumnType.time) return null;
   const byTime = BY_TIME[name];
   if (byTime !== undefined) return of(byTime, parts.column(first!), parts);
   return isSelector(name) ? selector(name, parts.column(first!), parts) : null;
 }
+
+function valueColumn(argument: Expression, fn: AggregateFunction, parts: CallParts): ColumnDef | null {
+  return parts.column(argument) ?? parts.computedColumn(argument, fn);
+}
+
+/** Of rows that pass a filter: of values that others do not have. */
+function filtered(node: FunctionCall, filter: Expression, parts: CallParts): Expression | null {
+  const { function_name: name, children } = node;
+  const fn = name === "count_star" || name === "count" ? "count" : SIMPLE[name];
+  if (fn === undefined || children.length > 1 || node.order_bys.orders.length > 0) return null;
+  const column = parts.computedColumn(whenThen([[filter, children[0] ?? TRUE]]), fn);
+  return of(fn, column, parts);
+}
+
+const TRUE: Expression = {
+  ...{ class: "CONSTANT", type: "VALUE_CONSTANT", alias: "" },
+  value: { type: { id: "BOOLEAN", type_info: null }, is_null: false, value: true },
+};
 
 interface Deviation {
   /** Squares are divided by the number of values less one. */
@@ -103,7 +122,7 @@ function count({ children }: FunctionCall, parts: CallParts): Expression | null 
   const [argument] = children;
   const isRows = argument === undefined || (argument.class === "CONSTANT" && !argument.value.is_null);
   if (children.length > 1) return null;
-  const column = isRows ? null : parts.column(argument);
+  const column = isRows ? null : valueColumn(argument, "count", parts);
   // every row has a time
   if (isRows || column?.type === ColumnType.time) return parts.value({ fn: "count", column: null });
   return of("count", column, parts);

@@ -20,8 +20,9 @@ export function applyHints(hints: readonly Hint[], narrowable: Narrowable): bool
     if (when === undefined || when === "to newest" || hint.kind === "newest") continue;
     if (hint.kind === "time") scan.range = intersect(scan.range, hint.range);
     else if (hint.kind === "field") {
-      // each is evaluated row by row; DuckDB evaluates the rest
-      if (scan.fields.length < STATEMENT_LIMITS.scanConditionsMax) scan.fields.push(hint.predicate);
+      // each is evaluated row by row; DuckDB evaluates the rest. A comparison is never true of NULL, an expression may be
+      const isFit = when === "always" || hint.predicate.operator !== "true";
+      if (isFit && scan.fields.length < STATEMENT_LIMITS.scanConditionsMax) scan.fields.push(hint.predicate);
       else isDone = false;
     } else if (hint.kind === "series") {
       // what it says of NULL is not known here

@@ -4,7 +4,8 @@
 // other aggregates, the scan groups by these tags as well, and DuckDB aggregates its groups.
 
 import { TsdbError } from "../../../model/errors.ts";
-import { type Aggregate, aggregateColumns } from "../../../model/query/aggregate.ts";
+import { type Aggregate, type AggregateFunction, aggregateColumns } from "../../../model/query/aggregate.ts";
+import { type ComputedColumn, columnTypeOf, expressionText } from "../../../model/query/field-expression.ts";
 import type { TimeRange } from "../../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import { type GroupSource, kindOfColumn, type ScanUse, type TimeBin, type Typed } from "../../bind/kind.ts";
@@ -22,6 +23,7 @@ import { selectorPart } from "../functions/selector.ts";
 import { isDistinct, type OneTable, Unfit, unfit } from "../one-table.ts";
 import { isVolatile } from "../volatile.ts";
 import { conjunction, mapChildren, someNode } from "../walk.ts";
+import { fieldExpression } from "./field-expressions.ts";
 import { combinationColumn, overCombinations, tagsUnder } from "./series-conditions.ts";
 import type { PushedDown } from "./where.ts";
 
@@ -98,6 +100,8 @@ class Grouping {
   private bin: TimeBin | null = null;
   /** SELECT DISTINCT of keys: the groups themselves. */
   private readonly isListOfKeys: boolean;
+  /** By their texts. */
+  private readonly computedColumns = new Map<string, ComputedColumn>();
   private readonly aggregates = new Map<string, { readonly aggregate: Aggregate; readonly name: string }>();
 
   constructor(private readonly table: OneTable) {
@@ -313,6 +317,25 @@ class Grouping {
   /** CallParts: the column denoted by an argument. */
   column(argument: Expression): ColumnDef | null {
     return this.table.column(argument);
+  }
+
+  /** CallParts: an argument as a column that the scan computes. */
+  computedColumn(argument: Expression, fn: AggregateFunction): ComputedColumn | null {
+    const { rows } = this.table;
+    if (!rows.takesConditions || hasAggregate(argument)) return null;
+    const value = this.table.rewrite(argument);
+    // the order of NaN with a sign is not the scan's
+    const isOrdered = (fn === "min" || fn === "max") && value.hasLeastNan === true;
+    const found = value.arrow !== undefined || isOrdered ? null : fieldExpression(value.node);
+    if (found?.scan !== rows) return null;
+    const { expression } = found;
+    const name = expressionText(expression, (id) => rows.defs.find((def) => def.id === id)!.name);
+    let column = this.computedColumns.get(name);
+    if (column === undefined) {
+      column = { id: -1 - this.computedColumns.size, name, type: columnTypeOf(expression.type), expression };
+      this.computedColumns.set(name, column);
+    }
+    return column;
   }
 
   /** CallParts: the value of a constant. */

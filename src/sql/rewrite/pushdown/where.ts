@@ -5,6 +5,7 @@ import { intersect } from "../../bind/plan-clock.ts";
 import type { Expression } from "../../parse/tree.ts";
 import { asCondition } from "../expression.ts";
 import { conjuncts } from "../walk.ts";
+import { withFieldHint } from "./field-expressions.ts";
 import { withSeriesHint } from "./series-conditions.ts";
 
 export interface PushedDown {
@@ -25,7 +26,7 @@ export function pushDown(where: Expression | null, scan: ScanUse, rewrite: (cond
   const conditions: SeriesCondition[] = [];
   const rest: Expression[] = [];
   for (const part of where === null ? [] : conjuncts(where)) {
-    const { hints = [], isExact } = withSeriesHint(asCondition(rewrite(part)));
+    const { hints = [], isExact } = withFieldHint(withSeriesHint(asCondition(rewrite(part))));
     if (isExact !== true || hints.some((hint) => hint.scan !== scan)) {
       rest.push(part);
       continue;

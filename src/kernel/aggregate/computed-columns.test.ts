@@ -1,0 +1,75 @@
+// Aggregates of computed columns: the same as of a stored column with these values.
+import { afterEach, describe, expect, test } from "bun:test";
+import { prng } from "../../../test/support/prng.ts";
+import { aggregateRows, expectGroups } from "../../../test/support/rows/naive-aggregate.ts";
+import { evaluate, TooLarge } from "../../../test/support/rows/naive-expression.ts";
+import { randomExpression } from "../../../test/support/rows/random-expression.ts";
+import { ALL_TYPES, randomRows } from "../../../test/support/rows/random-rows.ts";
+import { readGroups } from "../../../test/support/rows/read-groups.ts";
+import { Arena, type TestRow, type TestValue, writeRun } from "../../../test/support/rows/rows.ts";
+import { addOne } from "../../../test/support/rows/run-scan.ts";
+import type { AggregateFunction, AggregateRequest } from "../../model/query/aggregate.ts";
+import { type ComputedColumn, columnTypeOf } from "../../model/query/field-expression.ts";
+import { ALL_TIME } from "../../model/query/scan.ts";
+import { Kernel } from "../memory/kernel.ts";
+import { mergeRuns } from "../scan/run-merge.ts";
+import { Aggregator } from "./aggregate.ts";
+
+const SEEDS = Array.from({ length: 40 * Number(process.env["ROUNDS"] ?? 1) }, (_, i) => i + 1);
+const FUNCTIONS: Readonly<Record<string, readonly AggregateFunction[]>> = {
+  float: ["count", "mean", "min", "max", "first", "last"],
+  integer: ["count", "sum", "min", "max", "first", "last"],
+  boolean: ["count", "min", "max"],
+};
+const kernel = Kernel.create();
+const arena = new Arena(kernel);
+afterEach(() => arena.free());
+
+describe("aggregates of computed columns", () => {
+  test.each(SEEDS)("seed %i", (seed) => {
+    const below = prng(seed);
+    const type = (["float", "integer", "boolean"] as const)[below(3)]!;
+    const expression = randomExpression(below, type, 1 + below(3), below(2) === 0);
+    const column: ComputedColumn = { id: -1, name: "computed", type: columnTypeOf(type), expression };
+    const rows = randomRows(below, { count: [5, 900, 3000][below(3)]!, times: 5000, hosts: [1, 4, 60][below(3)]! });
+    const raw = writeRun(arena, ALL_TYPES, rows);
+    const merged = mergeRuns(kernel, [raw], ALL_TYPES);
+    const latest = new Map<string, TestRow>();
+    for (const row of rows) {
+      const key = JSON.stringify([row.tags["host"] ?? null, row.tags["region"] ?? null, `${row.timeNs}`]);
+      latest.set(key, { ...row, fields: { ...latest.get(key)?.fields, ...row.fields } });
+    }
+    const request: AggregateRequest = {
+      range: ALL_TIME,
+      tags: below(3) === 0 ? [{ columnId: 1, values: ["host-0", null] }] : [],
+      fields: below(3) === 0 ? [{ columnId: 2, operator: ">", value: 1 }] : [],
+      bins: below(2) === 0 ? null : { originNs: 3n, widthNs: 700n },
+      groupBy: below(2) === 0 ? [] : [ALL_TYPES[1]!],
+      aggregates: [{ fn: "count", column: null }, ...FUNCTIONS[type]!.map((fn) => ({ fn, column }))],
+    };
+    const used = kernel.heap.usedBytes;
+    const aggregator = new Aggregator(kernel, request, { minNs: 0n, maxNs: 5000n }, { memoryBytesMax: 1 << 24 });
+    addOne(kernel, aggregator, merged, request);
+    const found = aggregator.finish();
+    let fails = false;
+    const withValues = [...latest.values()].map((row) => {
+      const fields: Record<string, TestValue | null> = { ...row.fields };
+      try {
+        fields["computed"] = evaluate(expression, (id) => row.fields[ALL_TYPES.find((each) => each.id === id)!.name] ?? null);
+      } catch (error) {
+        if (!(error instanceof TooLarge)) throw error;
+        // it fails with whatever row of a run
+        fails = true;
+      }
+      return { ...row, fields };
+    });
+    const { groups, overflows } = aggregateRows(withValues, request);
+    if (fails || found === null) expect([found, fails || overflows]).toEqual([null, true]);
+    else {
+      expectGroups(readGroups(kernel, found, request), groups, request);
+      found.close();
+    }
+    expect(kernel.heap.usedBytes).toBe(used);
+    merged.release();
+  });
+});
