@@ -95,10 +95,12 @@ export class DatabaseBackups implements BackupJobs {
       this.requireWritable();
       this.requireNotRunning(name);
       const found = await this.shelved(name);
-      this.requireOwnAttempt(found);
       const all = await this.shelf.list();
       const family = [found, ...descendantsOf(name, all)];
-      for (const each of family) this.requireUnlocked(originOf(each).name, name);
+      for (const each of family) {
+        this.requireOwnAttempt(each);
+        this.requireUnlocked(originOf(each).name, name);
+      }
       // whatever needs another one goes before it
       for (const each of family.reverse()) await this.shelf.remove(originOf(each));
       return originOf(found).type;

@@ -1,4 +1,4 @@
-// A stop while a call begins a job: the job ends with the others, and nothing runs when the stop has resolved.
+// What happens beside a backup: a stop while a call begins a job, and another server of the folder.
 import { expect, test } from "bun:test";
 import { MemoryObjectStore } from "../../object-store/memory-object-store.ts";
 import { Catalog } from "../../storage/catalog/catalog.ts";
@@ -6,7 +6,7 @@ import { Manifest } from "../../storage/manifest/manifest.ts";
 import { DatabaseBackups } from "./database-backups.ts";
 import type { DatabaseBackupParts } from "./parts.ts";
 import { RestoreLog } from "./restore-log.ts";
-import { Shelf } from "./shelf.ts";
+import { type Attempt, Shelf } from "./shelf.ts";
 
 /** Calls `onPut` before each put. */
 class WatchedStore extends MemoryObjectStore {
@@ -36,7 +36,7 @@ async function backupsOn(store: MemoryObjectStore): Promise<DatabaseBackups> {
   return backups;
 }
 
-test("a backup that is begun meanwhile", async () => {
+test("a stop ends a backup that is begun meanwhile", async () => {
   const store = new WatchedStore();
   const backups = await backupsOn(store);
   let stopped: Promise<void> | null = null;
@@ -48,7 +48,7 @@ test("a backup that is begun meanwhile", async () => {
   expect(await backups.find(name)).toMatchObject({ status: "failed", error: "the server was stopped" });
 });
 
-test("a restore that is begun meanwhile", async () => {
+test("a stop ends a restore that is begun meanwhile", async () => {
   const store = new WatchedStore();
   const backups = await backupsOn(store);
   await backups.start({ type: "full", name: "b", parent: null, force: false });
@@ -60,4 +60,21 @@ test("a restore that is begun meanwhile", async () => {
   const id = await backups.startRestore("b");
   await stopped;
   expect(await backups.findRestore(id)).toMatchObject({ status: "failed", error: "the server was stopped" });
+});
+
+test("a backup stays while another server makes its child", async () => {
+  const store = new MemoryObjectStore();
+  const backups = await backupsOn(store);
+  const shelf = new Shelf(store, "node0/backups/");
+  await backups.start({ type: "full", name: "b", parent: null, force: false });
+  while ((await backups.find("b")).status === "in_progress") await Bun.sleep(0);
+  const attempt: Attempt = {
+    ...{ name: "child", type: "incremental", parent: "b", run: "r", source: "other/node0", createdMs: 1, error: null },
+  };
+  await shelf.begin(attempt);
+  expect(await backups.delete("b").catch(String)).toContain('"child" is in progress on another server');
+  expect(await backups.find("b")).toMatchObject({ status: "completed" });
+  await shelf.fail(attempt, "it was cancelled");
+  expect(await backups.delete("b")).toBe("full");
+  expect(await backups.list()).toEqual([]);
 });
