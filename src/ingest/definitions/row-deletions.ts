@@ -4,6 +4,7 @@ import { TsdbError } from "../../model/errors.ts";
 import type { TimeRange } from "../../model/query/scan.ts";
 import { ColumnType, type TableDef } from "../../model/rows/column.ts";
 import type { DataService, TagCondition } from "../../model/rows/deletion.ts";
+import { Turns } from "../../model/turns.ts";
 import type { Catalog } from "../../storage/catalog/catalog.ts";
 import type { Definition, Expression, Measurement } from "../../tsdbql/parse/ast.ts";
 import { splitCondition, TIME_MAX_NS, TIME_MIN_NS } from "../../tsdbql/plan/time-range.ts";
@@ -118,7 +119,7 @@ export class RowDeletions {
     const names = tagNamesOf(condition);
     const present = names.filter(isTag);
     const all = present.length === 0 ? [{}] : await this.parts.tagValues(table.databaseId, table.name, present, signal);
-    return matchingConditions(condition, names, all).map(onTags);
+    return (await new Turns(signal).run(matchingConditions(condition, names, all))).map(onTags);
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { TsdbError } from "../../model/errors.ts";
 import type { TagCondition } from "../../model/rows/deletion.ts";
+import { StepCounter, type Steps } from "../../model/steps.ts";
 import type { Binary, Expression } from "../../tsdbql/parse/ast.ts";
 import { compileRegex } from "../../tsdbql/regex/matcher.ts";
 
@@ -47,12 +48,15 @@ export function plainConditions(condition: Expression): readonly TagCondition[] 
 }
 
 /** Conditions that together select the series of `all` that satisfy `condition`, merged over the values of the last tag. */
-export function matchingConditions(condition: Expression, names: readonly string[], all: readonly TagValues[]): TagCondition[][] {
+export function* matchingConditions(condition: Expression, names: readonly string[], all: readonly TagValues[]): Steps<TagCondition[][]> {
   const last = names.at(-1);
-  if (last === undefined) return holds(condition, {}) ? [[]] : [];
+  const { holds, size } = compiled(condition);
+  if (last === undefined) return holds({}) ? [[]] : [];
+  const counter = new StepCounter();
   const byOthers = new Map<string, { readonly others: TagCondition[]; readonly values: (string | null)[] }>();
   for (const tags of all) {
-    if (!holds(condition, tags)) continue;
+    if (counter.isDue(size)) yield;
+    if (!holds(tags)) continue;
     const others = names.slice(0, -1).map((tag) => ({ tag, values: [tagValue(valueIn(tags, tag))] }));
     const key = JSON.stringify(others);
     const found = byOthers.get(key) ?? { others, values: [] };
@@ -71,15 +75,47 @@ function tagValue(text: string): string | null {
   return text === "" ? null : text;
 }
 
-function holds(condition: Expression, tags: TagValues): boolean {
-  if (condition.kind === "paren") return holds(condition.inner, tags);
-  if (condition.kind === "boolean") return condition.value;
+interface Compiled {
+  readonly holds: (tags: TagValues) => boolean;
+  /** Tests that it takes at most. */
+  readonly size: number;
+}
+
+/** A condition may have thousands of comparisons, and is asked for thousands of rows. */
+function compiled(condition: Expression): Compiled {
+  if (condition.kind === "paren") return compiled(condition.inner);
+  if (condition.kind === "boolean") return { holds: () => condition.value, size: 1 };
   if (condition.kind !== "binary") return refuse();
-  const { operator } = condition;
-  if (operator === "AND") return holds(condition.left, tags) && holds(condition.right, tags);
-  if (operator === "OR") return holds(condition.left, tags) || holds(condition.right, tags);
+  if (condition.operator === "AND" || condition.operator === "OR") return compiledChain(condition);
   const { tag, matches } = comparisonOf(condition);
-  return matches(valueIn(tags, tag));
+  return { holds: (tags) => matches(valueIn(tags, tag)), size: 1 };
+}
+
+/** All that one operator joins. Texts that a tag is compared with are looked up together: `=` of OR, `!=` of AND. */
+function compiledChain({ operator, ...chain }: Binary): Compiled {
+  const isOr = operator === "OR";
+  const texts = new Map<string, Set<string>>();
+  const tests: Compiled[] = [];
+  for (const part of partsOf(operator, chain)) {
+    const found = part.kind === "binary" && part.operator === (isOr ? "=" : "!=") ? comparisonOf(part) : null;
+    if (found === null || found.text === null) tests.push(compiled(part));
+    else texts.set(found.tag, (texts.get(found.tag) ?? new Set()).add(found.text));
+  }
+  for (const [tag, values] of texts) tests.push({ holds: (tags) => values.has(valueIn(tags, tag)) === isOr, size: 1 });
+  const size = tests.reduce((sum, test) => sum + test.size, 0);
+  return { holds: (tags) => (isOr ? tests.some(({ holds }) => holds(tags)) : tests.every(({ holds }) => holds(tags))), size };
+}
+
+/** Left to right. A chain is as deep as it is long. */
+function partsOf(operator: string, { left, right }: Pick<Binary, "left" | "right">): Expression[] {
+  const parts: Expression[] = [];
+  const open: Expression[] = [right, left];
+  for (let each = open.pop(); each !== undefined; each = open.pop()) {
+    if (each.kind === "paren") open.push(each.inner);
+    else if (each.kind === "binary" && each.operator === operator) open.push(each.right, each.left);
+    else parts.push(each);
+  }
+  return parts;
 }
 
 interface Comparison {

@@ -78,14 +78,14 @@ class Parser {
     const parts: Node[] = [];
     do parts.push(this.and());
     while (this.takeWord("or"));
-    return parts.length === 1 ? parts[0]! : { kind: "or", parts };
+    return parts.length === 1 ? parts[0]! : { kind: "or", parts: merged(parts, "values") };
   }
 
   private and(): Node {
     const parts: Node[] = [];
     do parts.push(this.not());
     while (this.takeWord("and"));
-    return parts.length === 1 ? parts[0]! : { kind: "and", parts };
+    return parts.length === 1 ? parts[0]! : { kind: "and", parts: merged(parts, "excluded") };
   }
 
   private not(): Node {
@@ -152,7 +152,7 @@ class Parser {
     const pattern = this.textValue();
     const fold = (text: string) => (isInsensitive ? text.toLowerCase() : text);
     const parts = likePattern(fold(pattern));
-    return { kind: "test", tag: column, test: (value) => isLike(parts, fold(value)), values: null };
+    return { kind: "like", tag: column, test: (value) => isLike(parts, fold(value)) };
   }
 
   private list(): Set<string> {
@@ -175,7 +175,8 @@ class Parser {
     if (!("text" in value)) throw bad(`${near(column)} is compared with a time: tags are compared with texts`);
     const { text } = value;
     const test = textTest(operator, text);
-    return { kind: "test", tag: column, test, values: operator === "=" ? [text] : null };
+    const texts = operator === "=" ? { values: [text] } : operator === "!=" ? { values: null, excluded: [text] } : { values: null };
+    return { kind: "test", tag: column, test, ...texts };
   }
 
   private bound(operator: Operator, value: Exclude<Side, { column: string }>): TimeRange {
@@ -306,6 +307,21 @@ function split(tree: Node, all: TimeRange): ParsedPredicate {
   };
   const condition = outermost(tree);
   return { condition, range: { minNs, maxNs } };
+}
+
+/** Looks up together what a tag is compared with: `=` and IN of OR (`values`), `!=` of AND (`excluded`). There may be thousands. */
+function merged(parts: readonly Node[], of: "values" | "excluded"): Node[] {
+  const rest: Node[] = [];
+  const byTag = new Map<string, Set<string>>();
+  for (const part of parts) {
+    const texts = part.kind === "test" ? part[of] : undefined;
+    if (part.kind !== "test" || !texts) rest.push(part);
+    else for (const text of texts) byTag.set(part.tag, (byTag.get(part.tag) ?? new Set()).add(text));
+  }
+  if (rest.length + byTag.size === parts.length) return [...parts];
+  const isIn = of === "values";
+  const looked = [...byTag].map(([tag, texts]): Node => ({ kind: "test", tag, test: (value) => texts.has(value) === isIn, values: null }));
+  return [...rest, ...looked];
 }
 
 function requireTag(column: string, what: string): void {

@@ -1,6 +1,7 @@
 // The predicate of a request to delete rows: a condition of SQL's WHERE over tags, as a tree, and bounds of time beside it. Conditions have
 // SQL's three values: what compares an absent tag is neither true nor false.
 import { compareTexts } from "../../model/rows/text-order.ts";
+import { finish, STEP_ROWS, StepCounter, type Steps } from "../../model/steps.ts";
 
 /** True, false, or neither. */
 export type Truth = boolean | null;
@@ -12,13 +13,15 @@ export type Predicate =
   | { readonly kind: "and" | "or"; readonly parts: readonly Predicate[] }
   | { readonly kind: "not"; readonly part: Predicate }
   | { readonly kind: "constant"; readonly value: Truth }
-  /** `values`: the only values for which the test is true, if they are known. */
+  /** `values`: the only values for which the test is true, if they are known; `excluded`: the same for those for which it is false. */
   | {
       readonly kind: "test";
       readonly tag: string;
       readonly test: (value: string) => Truth;
       readonly values: readonly string[] | null;
+      readonly excluded?: readonly string[];
     }
+  | { readonly kind: "like"; readonly tag: string; readonly test: (value: string) => Steps<boolean> }
   | { readonly kind: "absent"; readonly tag: string; readonly isNegated: boolean };
 
 /** Allowed values of a tag; null = absent. */
@@ -29,22 +32,39 @@ export interface TagValueList {
 
 /** Evaluates the predicate for a series. */
 export function truthOf(predicate: Predicate, tags: TagSet): Truth {
+  return finish(truthSteps(predicate, tags));
+}
+
+/** The same with pauses, for LIKE, which may take long for one text. */
+function* truthSteps(predicate: Predicate, tags: TagSet): Steps<Truth> {
   switch (predicate.kind) {
-    case "constant":
-      return predicate.value;
     case "not":
-      return negated(truthOf(predicate.part, tags));
+      return negated(yield* truthSteps(predicate.part, tags));
     case "and":
-      return joined(predicate.parts, tags, false);
+      return yield* joined(predicate.parts, tags, false);
     case "or":
-      return joined(predicate.parts, tags, true);
-    case "absent":
-      return tags.has(predicate.tag) === predicate.isNegated;
-    case "test": {
+      return yield* joined(predicate.parts, tags, true);
+    case "like": {
       const value = tags.get(predicate.tag);
-      return value === undefined ? null : predicate.test(value);
+      return value === undefined ? null : yield* predicate.test(value);
     }
+    default:
+      return plainTruth(predicate, tags);
   }
+}
+
+/** Of what takes no time. */
+type Plain = Extract<Predicate, { kind: "constant" | "test" | "absent" }>;
+
+function plainTruth(predicate: Plain, tags: TagSet): Truth {
+  if (predicate.kind === "constant") return predicate.value;
+  const value = tags.get(predicate.tag);
+  if (predicate.kind === "absent") return (value !== undefined) === predicate.isNegated;
+  return value === undefined ? null : predicate.test(value);
+}
+
+function isPlain(predicate: Predicate): predicate is Plain {
+  return predicate.kind === "test" || predicate.kind === "absent" || predicate.kind === "constant";
 }
 
 function negated(truth: Truth): Truth {
@@ -52,10 +72,10 @@ function negated(truth: Truth): Truth {
 }
 
 /** @param decisive the truth of a part that decides */
-function joined(parts: readonly Predicate[], tags: TagSet, decisive: boolean): Truth {
+function* joined(parts: readonly Predicate[], tags: TagSet, decisive: boolean): Steps<Truth> {
   let found: Truth = !decisive;
   for (const part of parts) {
-    const truth = truthOf(part, tags);
+    const truth = isPlain(part) ? plainTruth(part, tags) : yield* truthSteps(part, tags);
     if (truth === decisive) return decisive;
     if (truth === null) found = null;
   }
@@ -79,7 +99,8 @@ export function valueLists(predicate: Predicate): readonly TagValueList[] | null
   const lists = new Map<string, readonly (string | null)[]>();
   const narrow = (tag: string, values: readonly (string | null)[]) => {
     const known = lists.get(tag);
-    lists.set(tag, known === undefined ? values : known.filter((value) => values.includes(value)));
+    const allowed = new Set(values);
+    lists.set(tag, known === undefined ? values : known.filter((value) => allowed.has(value)));
     return true;
   };
   const visit = (part: Predicate): boolean => {
@@ -92,14 +113,17 @@ export function valueLists(predicate: Predicate): readonly TagValueList[] | null
 }
 
 /** Lists of allowed values that together select those of `all` for which the predicate is true: few lists with many values each. */
-export function matchingLists(predicate: Predicate, all: readonly TagSet[]): TagValueList[][] {
+export function* matchingLists(predicate: Predicate, all: readonly TagSet[]): Steps<TagValueList[][]> {
   const counts = [...tagsOf(predicate)].map((tag) => ({ tag, count: new Set(all.map((tags) => tags.get(tag))).size }));
   const names = counts.sort((a, b) => a.count - b.count || compareTexts(a.tag, b.tag)).map(({ tag }) => tag);
   const last = names.pop();
   if (last === undefined) return truthOf(predicate, new Map()) === true ? [[]] : [];
   const byOthers = new Map<string, { readonly others: TagValueList[]; readonly values: Set<string | null> }>();
+  const size = sizeOf(predicate);
+  const counter = new StepCounter();
   for (const tags of all) {
-    if (truthOf(predicate, tags) !== true) continue;
+    if (counter.isDue(size)) yield;
+    if ((yield* truthSteps(predicate, tags)) !== true) continue;
     const others = names.map((tag) => ({ tag, values: [tags.get(tag) ?? null] }));
     const key = JSON.stringify(others);
     const found = byOthers.get(key) ?? { others, values: new Set() };
@@ -109,13 +133,20 @@ export function matchingLists(predicate: Predicate, all: readonly TagSet[]): Tag
   return [...byOthers.values()].map(({ others, values }) => [...others, { tag: last, values: [...values] }]);
 }
 
+/** Its tests. */
+function sizeOf(predicate: Predicate): number {
+  if ("parts" in predicate) return predicate.parts.reduce((sum, part) => sum + sizeOf(part), 0);
+  return "part" in predicate ? sizeOf(predicate.part) : 1;
+}
+
 /** SQL's LIKE: `%` is any text, `_` any character, `\` takes the next character as it is. Takes at most pattern × text steps. */
-export function isLike(pattern: readonly (string | { readonly any: "text" | "character" })[], text: string): boolean {
+export function* isLike(pattern: readonly (string | { readonly any: "text" | "character" })[], text: string): Steps<boolean> {
   const chars = [...text];
   let [p, t] = [0, 0];
   /** Where the last `%` stands, and where the text that it takes ends. */
   let [star, taken] = [-1, 0];
-  while (t < chars.length) {
+  for (let done = 1; t < chars.length; done++) {
+    if (done % STEP_ROWS === 0) yield;
     const part = pattern[p];
     if (part === chars[t] || (typeof part === "object" && part.any === "character")) {
       p++;

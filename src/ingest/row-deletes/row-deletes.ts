@@ -15,6 +15,7 @@ import {
   type RowDeleteService,
 } from "../../model/rows/row-delete.ts";
 import { canHide, type Tombstone } from "../../model/rows/tombstone.ts";
+import { Turns } from "../../model/turns.ts";
 import type { Catalog } from "../../storage/catalog/catalog.ts";
 import type { CatalogOperation } from "../../storage/catalog/operations.ts";
 import type { Manifest } from "../../storage/manifest/manifest.ts";
@@ -171,7 +172,7 @@ export class RowDeletes implements RowDeleteService {
     if (real !== null) return real.some(({ values }) => values.length === 0) ? [] : [real];
     const names = [...tagsOf(condition)];
     const all = names.length === 0 ? [] : await this.parts.tagValues(table.databaseId, table.name, names, signal);
-    return matchingLists(condition, all.map(presentTags));
+    return new Turns(signal).run(matchingLists(condition, all.map(presentTags)));
   }
 
   private requireRoom(): void {

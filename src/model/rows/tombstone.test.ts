@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
 import { ALL_TIME, type TagPredicate } from "../query/scan.ts";
-import { canHide, covers, hidesAll, type Tombstone } from "./tombstone.ts";
+import { canHide, coverOf, hidesAll, type Tombstone } from "./tombstone.ts";
 
 const TIMES = [0n, 1n, 2n, 3n];
 const VALUES = [null, "a", "b"];
@@ -33,7 +33,7 @@ describe("tombstones", () => {
     let covered = 0;
     for (let i = 0; i < 3000; i++) {
       const [later, earlier] = [randomTombstone(below, 2), randomTombstone(below, 1)];
-      if (!covers(later, earlier)) continue;
+      if (!coverOf(later)(earlier)) continue;
       covered++;
       for (const row of ROWS) if (hides(earlier, row)) expect(hides(later, row)).toBe(true);
     }
@@ -53,7 +53,7 @@ describe("tombstones", () => {
     ["another column", { tags: [{ columnId: 1, values: ["a"] }] }, { tags: [{ columnId: 2, values: ["a"] }] }, false],
   ];
   test.each(EARLIER)("covers: %s", (_, earlier, later, covered) => {
-    expect(covers({ ...AT, id: 8, ...later }, { ...AT, ...earlier })).toBe(covered);
+    expect(coverOf({ ...AT, id: 8, ...later })({ ...AT, ...earlier })).toBe(covered);
   });
 
   const PARTS: [why: string, part: Partial<Parameters<typeof canHide>[1]>, can: boolean][] = [

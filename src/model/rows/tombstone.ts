@@ -39,13 +39,15 @@ export function hidesWhole(tombstone: Tombstone, rows: Rows): boolean {
   return tags.length === 0 && rows.minTimeNs >= range.minNs && rows.maxTimeNs <= range.maxNs && canHide(tombstone, rows);
 }
 
-/** True if a later tombstone of the same table hides everything that the earlier one hides. */
-export function covers(later: Tombstone, earlier: Tombstone): boolean {
-  const { range, tags, sequence } = later;
-  if (sequence < earlier.sequence || range.minNs > earlier.range.minNs || range.maxNs < earlier.range.maxNs) return false;
-  return tags.every(({ columnId, values }) =>
-    earlier.tags.some((other) => other.columnId === columnId && other.values.every((value) => values.includes(value))),
-  );
+/** Whether a later tombstone of a table hides everything that an earlier one hides. Both may name thousands of values. */
+export function coverOf({ range, tags, sequence }: Tombstone): (earlier: Tombstone) => boolean {
+  const allowed = tags.map(({ columnId, values }) => ({ columnId, values: new Set(values) }));
+  return (earlier) => {
+    if (sequence < earlier.sequence || range.minNs > earlier.range.minNs || range.maxNs < earlier.range.maxNs) return false;
+    return allowed.every(({ columnId, values }) =>
+      earlier.tags.some((other) => other.columnId === columnId && other.values.every((value) => values.has(value))),
+    );
+  };
 }
 
 /** True if it hides all rows so far. A table has at most one such tombstone that is not held, because it covers all earlier ones. */

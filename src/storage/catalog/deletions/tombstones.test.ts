@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { prng } from "../../../../test/support/prng.ts";
 import { type FaultyDisk, faultLoop } from "../../../../test/support/storage/faulty-disk.ts";
 import { ALL_TIME } from "../../../model/query/scan.ts";
-import { covers, hidesAll, type Tombstone } from "../../../model/rows/tombstone.ts";
+import { coverOf, hidesAll, type Tombstone } from "../../../model/rows/tombstone.ts";
 import { FileObjectStore } from "../../../object-store/file-object-store.ts";
 import { MemoryObjectStore } from "../../../object-store/memory-object-store.ts";
 import type { ObjectStore } from "../../../object-store/object-store.ts";
@@ -74,7 +74,7 @@ describe("deletions and retention", () => {
       } else {
         const tombstone = randomTombstone(below, { id: id + below(2), sequence: step });
         await catalog.apply([deleteRowsOperation(tombstone)]).durable;
-        model = [...model.filter((other) => other.tableId !== tombstone.tableId || !covers(tombstone, other)), tombstone];
+        model = [...model.filter((other) => other.tableId !== tombstone.tableId || !coverOf(tombstone)(other)), tombstone];
         id = tombstone.id + 1;
       }
       for (const tableId of [1, 2]) expect(catalog.tombstonesOf(tableId)).toEqual(model.filter((one) => one.tableId === tableId));

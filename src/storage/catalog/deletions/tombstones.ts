@@ -1,6 +1,6 @@
 // The deletions that compaction has not applied to all files yet, by table. Part of the catalog's state: no clock, no I/O.
 import { ColumnType, type TableDef } from "../../../model/rows/column.ts";
-import { covers, hidesAll, type Tombstone } from "../../../model/rows/tombstone.ts";
+import { coverOf, hidesAll, type Tombstone } from "../../../model/rows/tombstone.ts";
 import { violated } from "../contradiction.ts";
 
 /** Tombstones by table and id. Those that are held may be taken back: they cover no others. */
@@ -45,8 +45,9 @@ export class TombstoneSet {
     const isTag = (columnId: number) => table.columns.some((column) => column.id === columnId && column.type === ColumnType.tag);
     const other = tags.find(({ columnId }) => !isTag(columnId));
     if (other !== undefined) violated(`deletion ${id} asks for tag ${other.columnId}, which table ${tableId} does not have`);
+    const covers = tombstone.isHeld === true ? () => false : coverOf(tombstone);
     const kept = this.ofTable(tombstone.tableId).filter((earlier) => {
-      if (tombstone.isHeld === true || !covers(tombstone, earlier)) return true;
+      if (!covers(earlier)) return true;
       this.forget(earlier);
       return false;
     });
