@@ -220,6 +220,22 @@ return Answer()`;
       });
     });
 
+    test("parameters of subclasses, which show themselves otherwise, as numpy's; integers without end", async () => {
+      bench.host.answer = () => Promise.resolve(rowsAnswer(["n"], []));
+      const source = `import enum
+class float64(float):
+  __repr__ = lambda self: f"np.float64({float(self)!r})"
+class Level(enum.IntEnum):
+  HIGH = 3
+local.query("SELECT $a", {"a": float64(1.5), "b": float64("-inf"), "c": Level.HIGH, "d": 1e22})
+try: local.query("SELECT $a", {"a": 10**40})
+except ValueError as error: local.info(error)`;
+      const { lines, outcome } = await run(scheduled(source));
+      expect(outcome.failure).toBeNull();
+      expect(bench.host.statements.at(-1)!.params).toEqual({ a: 1.5, b: Number.NEGATIVE_INFINITY, c: 3n, d: 1e22 });
+      expect(lines).toEqual(["INFO: an integer of a statement's parameters has at most 40 digits, got one of 133 bits"]);
+    });
+
     test("an answer in many parts", async () => {
       const rows = Array.from({ length: 50_000 }, (_, i) => [i, `text ${i}`]);
       const answer = rowsAnswer(["i", "t"], rows);

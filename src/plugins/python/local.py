@@ -5,6 +5,7 @@ import json
 from errors import QueryError, WriteError
 
 _LOG_TEXT_MAX = 64 << 10
+_INTEGER_MAX = 10**40
 CANCELLED = "influxdb3 is shutting down; aborting plugin execution"
 
 
@@ -43,9 +44,7 @@ class Local:
         for name, value in (args or {}).items():
             if not isinstance(name, str) or not (value is None or isinstance(value, (str, int, float, bool))):
                 raise TypeError(f"parameters of a statement are texts, numbers, booleans or None, got {name!r}: {value!r}")
-            # numbers as text: whole floats stay floats, integers keep all digits
-            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            params[name] = {"int" if isinstance(value, int) else "float": repr(value)} if is_number else value
+            params[name] = _param(value)
         head, data = self._link.ask({"t": "query", "database": database or self._run.database, "statement": query, "params": params})
         self._check()
         if "error" in head:
@@ -99,6 +98,17 @@ class Local:
             self._link.send({"t": "log", "level": level, "text": text})
         elif run.log_lines_left == 0:
             self._link.send({"t": "log", "level": "warn", "text": "the run logs too much: further lines are left out"})
+
+
+def _param(value):
+    """Numbers as text: whole floats stay floats, integers keep all digits. Subclasses, as of enum and numpy, may show themselves otherwise."""
+    if isinstance(value, float):
+        return {"float": float.__repr__(value)}
+    if not isinstance(value, int) or isinstance(value, bool):
+        return value
+    if not -_INTEGER_MAX < value < _INTEGER_MAX:
+        raise ValueError(f"an integer of a statement's parameters has at most 40 digits, got one of {value.bit_length()} bits")
+    return {"int": int.__repr__(value)}
 
 
 def end_log(link, run):
