@@ -166,6 +166,23 @@ test(`filled, refused, read, emptied, written again, and killed on the way (seed
   expect(await server.stop()).toBe(0);
 }, 300_000);
 
+test("a start where no byte, file or folder can be added", async () => {
+  using disk = SmallDisk.mount(DISK_BYTES, 100);
+  if (disk === null) return;
+  await using server = await TestServer.start({ dataDir: join(disk.path, "data"), flags: FLAGS });
+  const below = prng(SEED);
+  expect(await write(server, "t", 1, below)).toMatchObject({ status: 204 });
+  // what a stop gives back is what others take
+  expect(await server.stop()).toBe(0);
+  const others = disk.fill();
+  await server.restart();
+  await expectAll(server, "t", [1], "started on a full disk");
+  expect(await write(server, "t", 2, below)).toMatchObject({ status: 503 });
+  rmSync(others, { recursive: true });
+  while ((await write(server, "t", 2, below))?.status !== 204) await Bun.sleep(100);
+  await expectAll(server, "t", [1, 2], "with space again");
+});
+
 test("files that may not grow: the same answers, and what was acknowledged is there without the limit", async () => {
   const below = prng(SEED);
   const limited = ["sh", "-c", 'ulimit -f 6000; exec "$@"', "sh", ...PROGRAM];

@@ -1,6 +1,7 @@
 // Entry point of the query worker: DuckDB, statement rewriting and encoding run here, so that the main thread only ingests.
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { isFull } from "../../disk/space.ts";
 import { nativeCalls } from "../../duckdb/native-calls.ts";
 import { liveResultCount } from "../../duckdb/result-stream.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
@@ -339,13 +340,22 @@ function threadMs(): number {
   return (user + system) / 1000;
 }
 
+/** What spills first makes it where that is impossible now: on a full disk statements run all the same. */
+function makeSpillFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    if (!isFull(error)) throw error;
+  }
+}
+
 async function start(options: QueryWorkerOptions): Promise<void> {
   const { shared, owner, memoryBytes, threads, tempDir, cacheBytes, nativeCallsMax, processBytesMax, residentBytesMax, loopMsMax } =
     options;
   const own = new WorkerSignals(options.words);
   words = own;
   nativeCalls.limit(nativeCallsMax, (inFlight) => own.setNativeCalls(inFlight));
-  mkdirSync(tempDir, { recursive: true });
+  makeSpillFolder(tempDir);
   const attached = Kernel.attach(shared, owner);
   kernel = attached;
   engine = await SqlEngine.open(attached, { memoryBytes, threads, tempDir });
