@@ -1,13 +1,12 @@
 // Writes one block of a .pt file: the series of one table's day with their tag values, then each column in pages.
 
-import type { ColumnCodec } from "../../kernel/codec/codec.ts";
 import { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { bitmapBytes, gatherBitmap, gatherColumn, timeRange } from "../../kernel/scan/rows.ts";
 import { ColumnType, TIME_COLUMN, VALUE_BYTES } from "../../model/rows/column.ts";
 import type { ColumnRun, Run } from "../../model/rows/run.ts";
 import { timesOf } from "../block/data-block.ts";
-import { type ByteSink, ColumnEmitter } from "./column-emitter.ts";
+import type { ColumnEmitter } from "./column-emitter.ts";
 import { type NumberedSeries, writeDictionary } from "./dictionary.ts";
 import type { PtBlock, PtColumn, PtPage } from "./format.ts";
 import type { DayRows, RankedTag } from "./order.ts";
@@ -26,7 +25,8 @@ export interface PtBlockInput {
   readonly rows: DayRows;
   /** A power of two, at least 64. */
   readonly pageRowsMax: number;
-  readonly output: ByteSink;
+  /** Shared: a table has a block for each of its days, which may be many thousands, and they are written by turns. */
+  readonly emitter: ColumnEmitter;
 }
 
 type BlockContents = Pick<PtBlock, "rowCount" | "seriesCount" | "minTimeNs" | "maxTimeNs" | "dictionary" | "tags" | "pages" | "columns">;
@@ -40,7 +40,6 @@ interface PageRows {
 /** Used once: the constructor writes dictionary and times, then the field columns follow in order of their ids. */
 export class PtBlockWriter {
   private readonly blocks: Blocks;
-  private readonly emitter: ColumnEmitter;
   private readonly begun: Omit<BlockContents, "columns">;
   private readonly pageRows: readonly PageRows[];
   private readonly columns: PtColumn[] = [];
@@ -48,15 +47,13 @@ export class PtBlockWriter {
   /** @throws TsdbError overloaded */
   constructor(
     private readonly kernel: Kernel,
-    codec: ColumnCodec,
     private readonly input: PtBlockInput,
   ) {
     this.blocks = new Blocks(kernel);
-    this.emitter = new ColumnEmitter(kernel, codec, input.output);
     try {
       const { run, rows } = input;
       const series = this.numberSeries();
-      const { dictionary, tags } = writeDictionary(kernel, this.emitter, series, input.tags);
+      const { dictionary, tags } = writeDictionary(kernel, input.emitter, series, input.tags);
       this.pageRows = this.cutPages();
       const time: ColumnRun = { columnId: TIME_COLUMN.id, type: ColumnType.time, dataPtr: run.timePtr, validityPtr: 0 };
       const pages: PtPage[] = [];
@@ -81,7 +78,6 @@ export class PtBlockWriter {
 
   release(): void {
     this.blocks.release();
-    this.emitter.release();
   }
 
   private numberSeries(): NumberedSeries {
@@ -124,7 +120,7 @@ export class PtBlockWriter {
         gatherColumn(this.kernel, type, { sourcePtr: dataPtr, rowsPtr, count, targetPtr: values });
         if (bits !== 0) gatherBitmap(this.kernel, { sourcePtr: validityPtr, rowsPtr, count, targetPtr: bits });
         each?.(page, values);
-        return this.emitter.column({ type, dataPtr: values, validityPtr: bits, rowCount: count });
+        return this.input.emitter.column({ type, dataPtr: values, validityPtr: bits, rowCount: count });
       });
     } finally {
       scratch.release();

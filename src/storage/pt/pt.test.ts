@@ -417,3 +417,10 @@ describe("format 1", () => {
     expect(JSON.parse(JSON.stringify(got, (_, value) => plain(value)))).toEqual(expected);
   });
 });
+
+test("a row a day for fifty years is written in the memory for one block at a time", () => {
+  const rows = Array.from({ length: 18_262 }, (_, day): TestRow => ({ timeNs: BigInt(day) * DAY_NS, tags: {}, fields: { load: day } }));
+  const file = writeRows([rows]);
+  expect(file.directory.blocks.map(({ day, rowCount }) => [day, rowCount])).toEqual(rows.map((_, day) => [day, 1]));
+  expect(readRows(bytesOf(file)).flat()).toEqual(rows);
+});

@@ -12,6 +12,7 @@ import { joinOverlaps } from "../../model/rows/overlap-ranges.ts";
 import type { Run } from "../../model/rows/run.ts";
 import { DAY_NS } from "../../model/time/time-units.ts";
 import { PtBlockWriter } from "./block-writer.ts";
+import { ColumnEmitter } from "./column-emitter.ts";
 import { encodeDirectory, encodeHeader, type PtBlock, type PtDirectory } from "./format.ts";
 import { type DayRows, orderTable } from "./order.ts";
 import { PtOutput } from "./output.ts";
@@ -45,27 +46,28 @@ export function encodePt(
 ): PtFile {
   const output = new PtOutput();
   const codec = new ColumnCodec(kernel);
+  const emitter = new ColumnEmitter(kernel, codec, output);
   try {
     output.append(encodeHeader());
-    const blocks = tables.flatMap((table) => writeTable({ kernel, codec, output, pageRowsMax }, table));
+    const blocks = tables.flatMap((table) => writeTable({ kernel, emitter, pageRowsMax }, table));
     const directory = { blocks };
     output.append(encodeDirectory(directory, output.bytes));
     return { bytes: output.take(), directory };
   } finally {
+    emitter.release();
     codec.release();
   }
 }
 
 interface Writing {
   readonly kernel: Kernel;
-  readonly codec: ColumnCodec;
-  readonly output: PtOutput;
+  readonly emitter: ColumnEmitter;
   readonly pageRowsMax: number;
 }
 
 /** Writes the blocks of all days column by column: only one is in memory at a time, besides the string columns, whose views determine
  *  the pages' sizes. */
-function writeTable({ kernel, codec, output, pageRowsMax }: Writing, table: PtTableInput): PtBlock[] {
+function writeTable({ kernel, emitter, pageRowsMax }: Writing, table: PtTableInput): PtBlock[] {
   if (table.runs.every(({ rowCount }) => rowCount === 0)) return [];
   const merge = RunMerge.open(kernel, table.runs, { ownDictionary: true });
   const blocks = new Blocks(kernel);
@@ -75,7 +77,7 @@ function writeTable({ kernel, codec, output, pageRowsMax }: Writing, table: PtTa
     const columns = table.columns.toSorted((a, b) => a.id - b.id);
     const strings = columns.filter(({ type }) => type === ColumnType.string).flatMap((column) => merge.column(column, blocks) ?? []);
     for (const rows of days) {
-      const writer = new PtBlockWriter(kernel, codec, { run: merge.rows, strings, tags, rows, output, pageRowsMax });
+      const writer = new PtBlockWriter(kernel, { run: merge.rows, strings, tags, rows, emitter, pageRowsMax });
       writers.push({ rows, writer });
     }
     for (const column of columns) {
