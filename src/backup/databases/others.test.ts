@@ -1,5 +1,6 @@
-// What happens beside a backup: a stop while a call begins a job, and another server of the folder.
+// What happens beside a backup: a stop while a call begins a job, another server of the folder, and a full disk.
 import { expect, test } from "bun:test";
+import { TsdbError } from "../../model/errors.ts";
 import { MemoryObjectStore } from "../../object-store/memory-object-store.ts";
 import { Catalog } from "../../storage/catalog/catalog.ts";
 import { Manifest } from "../../storage/manifest/manifest.ts";
@@ -8,11 +9,11 @@ import type { DatabaseBackupParts } from "./parts.ts";
 import { RestoreLog } from "./restore-log.ts";
 import { type Attempt, Shelf } from "./shelf.ts";
 
-/** Calls `onPut` before each put. */
+/** Calls `onPut` before each put, which fails where that throws. */
 class WatchedStore extends MemoryObjectStore {
   onPut: (key: string) => void = () => {};
 
-  override put(key: string, bytes: Uint8Array, options?: { ifAbsent?: boolean }): Promise<void> {
+  override async put(key: string, bytes: Uint8Array, options?: { ifAbsent?: boolean }): Promise<void> {
     this.onPut(key);
     return super.put(key, bytes, options);
   }
@@ -77,4 +78,19 @@ test("a backup stays while another server makes its child", async () => {
   await shelf.fail(attempt, "it was cancelled");
   expect(await backups.delete("b")).toBe("full");
   expect(await backups.list()).toEqual([]);
+});
+
+test("on a full disk backups can be deleted, also those that have failed", async () => {
+  const store = new WatchedStore();
+  const backups = await backupsOn(store);
+  await backups.start({ type: "full", name: "b", parent: null, force: false });
+  while ((await backups.find("b")).status === "in_progress") await Bun.sleep(0);
+  await backups.start({ type: "full", name: "failed", parent: null, force: false });
+  await backups.cancel("failed");
+  while ((await backups.find("failed")).status === "in_progress") await Bun.sleep(0);
+  store.onPut = () => {
+    throw new TsdbError("no_space", "the disk is full");
+  };
+  expect([await backups.delete("b"), await backups.delete("failed")]).toEqual(["full", "full"]);
+  expect(await store.list("node0/backups/")).toEqual([]);
 });

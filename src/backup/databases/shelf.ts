@@ -145,7 +145,13 @@ export class Shelf {
   async remove(origin: Origin): Promise<void> {
     const { name, type, parent, run, source, createdMs } = origin;
     const attempt: Attempt = { name, type, parent, run, source, createdMs, error: DELETION };
-    await this.put(`${name}/${ATTEMPT}`, "backup attempt", attempt);
+    const announce = () => this.put(`${name}/${ATTEMPT}`, "backup attempt", attempt);
+    await announce().catch(async (error) => {
+      if (!(error instanceof TsdbError && error.kind === "no_space")) throw error;
+      // a full disk is what backups are deleted for: their description makes room, or the deletion goes on unannounced
+      await this.store.delete(this.keyOf(`${name}/${RECORD}`));
+      await announce().catch(() => {});
+    });
     await this.store.delete(this.keyOf(`${name}/${RECORD}`));
     await this.removeRuns(name, null);
     await this.forget(attempt);
