@@ -19,12 +19,10 @@ const PAGE_ROWS_MIN = 64;
 export interface PtBlockInput {
   /** Sorted by series ids and time, each pair once. Its columns are written one by one. */
   readonly run: Run;
-  /** The string columns, which determine the pages' sizes. */
-  readonly strings: readonly ColumnRun[];
   readonly tags: readonly RankedTag[];
   readonly rows: DayRows;
-  /** A power of two, at least 64. */
-  readonly pageRowsMax: number;
+  /** Rows of its pages: a power of two, at least 64, that `fittingPage` allows for each string column. */
+  readonly pageRows: number;
   /** Shared: a table has a block for each of its days, which may be many thousands, and they are written by turns. */
   readonly emitter: ColumnEmitter;
 }
@@ -35,6 +33,13 @@ interface PageRows {
   readonly first: number;
   readonly rowsPtr: number;
   readonly count: number;
+}
+
+/** As many rows of a page, `size` at most, as leave it with little text of a string column. */
+export function fittingPage(kernel: Kernel, { dataPtr, validityPtr }: ColumnRun, { rowsPtr, count }: DayRows, size: number): number {
+  const text = () => kernel.call.pageTextMax(dataPtr, validityPtr, rowsPtr, count, size);
+  while (size > PAGE_ROWS_MIN && text() > PAGE_TEXT_MAX) size /= 2;
+  return size;
 }
 
 /** Used once: the constructor writes dictionary and times, then the field columns follow in order of their ids. */
@@ -90,12 +95,7 @@ export class PtBlockWriter {
   }
 
   private cutPages(): PageRows[] {
-    const { strings, rows } = this.input;
-    let size = this.input.pageRowsMax;
-    for (const { dataPtr, validityPtr } of strings) {
-      const text = () => this.kernel.call.pageTextMax(dataPtr, validityPtr, rows.rowsPtr, rows.count, size);
-      while (size > PAGE_ROWS_MIN && text() > PAGE_TEXT_MAX) size /= 2;
-    }
+    const { rows, pageRows: size } = this.input;
     return Array.from({ length: Math.ceil(rows.count / size) }, (_, i) => ({
       first: i * size,
       rowsPtr: rows.rowsPtr + i * size * 4,

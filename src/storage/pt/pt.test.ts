@@ -424,3 +424,20 @@ test("a row a day for fifty years is written in the memory for one block at a ti
   expect(file.directory.blocks.map(({ day, rowCount }) => [day, rowCount])).toEqual(rows.map((_, day) => [day, 1]));
   expect(readRows(bytesOf(file)).flat()).toEqual(rows);
 });
+
+test("string columns that are merged twice, for lack of room, make the same file", () => {
+  const columns: ColumnDef[] = [TIME_COLUMN, ...[1, 2, 3].map((id) => ({ id, name: `s${id}`, type: ColumnType.string }))];
+  const rows = Array.from({ length: 1500 }, (_, i): TestRow => {
+    const fields = Object.fromEntries([1, 2, 3].flatMap((id) => (i % 2 === 0 ? [[`s${id}`, `${i} `.repeat(id * 6000)]] : [])));
+    return { timeNs: BigInt(i % 3) * DAY_NS + BigInt(i), tags: {}, fields };
+  });
+  const arena = new Arena(kernel);
+  const runs = [rows.slice(0, 900), rows.slice(900)].map((part, i) => writeRun(arena, columns, part, { seqMin: i + 1 }));
+  // none of them is kept, one, all
+  const files = [0, 30_000, 1 << 30].map((stringsKeptBytes) => {
+    return encodePt(kernel, [{ databaseId: 9, tableId: 1, columns, runs }], { stringsKeptBytes });
+  });
+  arena.free();
+  expect(files[0]!.directory.blocks.map(({ pages }) => pages.length > 1)).toEqual([true, true, true]);
+  for (const file of files) expect(Buffer.compare(bytesOf(file), bytesOf(files[2]!))).toBe(0);
+});
