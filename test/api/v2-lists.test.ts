@@ -54,18 +54,47 @@ test.each<[string, string, object]>([
   expect((await send("GET", `/api/v2/${path}?orgID=${orgID}`)).body[name]).toContainEqual(body.label ?? body);
 });
 
-test("what goes while a list is on its way is left out", async () => {
-  const config = `# ${"x".repeat(300_000)}\n`;
+const LONG = "x".repeat(100_000);
+const QUERY = { text: `// ${LONG}\nfrom(bucket: "b") |> range(start: -1h) |> filter(fn: (r) => r._field == "f")`, editMode: "advanced" };
+const THRESHOLD = {
+  type: "threshold",
+  query: QUERY,
+  every: "1h",
+  status: "active",
+  statusMessageTemplate: "m",
+  thresholds: [{ type: "greater", level: "CRIT", value: 1 }],
+};
+const URLS = Array.from({ length: 100 }, () => `http://h/${"x".repeat(1000)}.yml`);
+
+test.each<[string, string, object]>([
+  ["/api/v2/telegrafs", "configurations", { config: `# ${LONG}\n` }],
+  ["/api/v2/checks", "checks", THRESHOLD],
+  [
+    "/api/v2/notificationEndpoints",
+    "notificationEndpoints",
+    { type: "http", url: "http://h", method: "GET", authMethod: "none", status: "active", description: LONG },
+  ],
+  ["/api/v2/stacks", "stacks", { urls: URLS }],
+  [
+    "/private/legacy/authorizations",
+    "authorizations",
+    { description: LONG, permissions: [{ action: "read", resource: { type: "buckets" } }] },
+  ],
+])("what goes while a list of %s is on its way is left out", async (path, list, members) => {
   const ids: string[] = [];
-  for (let i = 0; i < 4; i++) ids.push((await send("POST", "/api/v2/telegrafs", { orgID, name: `t${i}`, config })).body.id);
+  for (let i = 0; i < 8; i++) {
+    const { status, body } = await send("POST", path, { orgID, name: `n${i}`, token: `n${i}`, ...members });
+    expect(status).toBe(201);
+    ids.push(body.id);
+  }
   const headers = { authorization: "Token tok" };
-  const response = await server.send(new Request(`${server.base}/api/v2/telegrafs`, { headers }));
+  const response = await server.send(new Request(`${server.base}${path}?orgID=${orgID}`, { headers }));
   const reader = response.body!.getReader() as ReadableStreamDefaultReader<Uint8Array>;
   const pieces = [(await reader.read()).value!];
-  await send("DELETE", `/api/v2/telegrafs/${ids[2]}`);
+  await send("DELETE", `${path}/${ids[6]}?orgID=${orgID}`);
   for (let next = await reader.read(); !next.done; next = await reader.read()) pieces.push(next.value);
-  const { configurations } = JSON.parse(Buffer.concat(pieces).toString()) as { configurations: { id: string }[] };
-  expect(configurations.map(({ id }) => id)).toEqual([ids[0]!, ids[1]!, ids[3]!]);
+  const items = (JSON.parse(Buffer.concat(pieces).toString()) as Record<string, { id: string }[]>)[list]!;
+  expect(items.map(({ id }) => id)).toEqual(ids.filter((id) => id !== ids[6]));
 });
 
 test("a list of tasks without an organization or user is of those of the sender", async () => {

@@ -3,6 +3,7 @@ import { checkPassword } from "../../metadata/access/passwords.ts";
 import { readId } from "../../metadata/store/ids.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { json, noContent } from "./app/answers.ts";
+import { found, listAnswer } from "./app/list-answer.ts";
 import { JsonBodies } from "./app/params.ts";
 import { V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
@@ -35,9 +36,10 @@ export const legacyAuthorizationRoutes = (services: V2Services): V2Routes => {
       const [orgID, userID] = [search.id("orgID"), search.id("userID")];
       const username = search.get("token");
       const one = id !== undefined ? legacyAuthorizations.get(id) : username !== undefined ? legacyAuthorizations.byName(username) : null;
-      const found = one === null ? legacyAuthorizations.list({ orgID, userID }) : [one];
-      const visible = found.filter((authorization) => canRead(principal, authorization));
-      return json(200, { links: { self: LEGACY_AUTHORIZATIONS }, authorizations: visible.map(shown) });
+      const all = one === null ? legacyAuthorizations.heads({ orgID, userID }) : [one];
+      const visible = all.filter((authorization) => canRead(principal, authorization));
+      const items = found(visible, (each) => line().legacyAuthorizations.find(each), shown);
+      return listAnswer("authorizations", items, { links: { self: LEGACY_AUTHORIZATIONS } });
     })
     .post(LEGACY_AUTHORIZATIONS, async ({ principal, request }) => {
       const body = await bodies.read(AuthorizationBody, request, "invalid json structure: ");

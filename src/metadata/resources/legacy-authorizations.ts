@@ -3,7 +3,7 @@ import { TsdbError } from "../../model/errors.ts";
 import type { Permission } from "../access/permissions.ts";
 import type { RecordTypes } from "../store/kinds.ts";
 import type { Metadata } from "../store/metadata.ts";
-import type { Authorization, AuthorizationFilter, AuthorizationUpdate, NewAuthorization } from "./authorizations.ts";
+import type { Authorization, AuthorizationFilter, AuthorizationHead, AuthorizationUpdate, NewAuthorization } from "./authorizations.ts";
 
 type LegacyRow = Omit<RecordTypes["legacy_authorization"], "permissions"> & {
   readonly id: string;
@@ -29,11 +29,16 @@ export class LegacyAuthorizations {
     return shown(this.row(username, "username"));
   }
 
-  /** In order of creation. */
-  list({ orgID, userID }: AuthorizationFilter): Authorization[] {
-    const where = "(?1 is null or a.orgID = ?1) and (?2 is null or a.userID = ?2)";
-    const values = [orgID ?? null, userID ?? null];
-    return this.metadata.view.all<LegacyRow>(`${SELECT} where ${where} order by a.id`, ...values).map(shown);
+  find(id: string): Authorization | null {
+    const row = this.metadata.view.get<LegacyRow>(`${SELECT} where a.id = ?`, id);
+    return row === null ? null : shown(row);
+  }
+
+  /** Without what they hold, in order of creation. */
+  heads({ orgID, userID }: AuthorizationFilter): AuthorizationHead[] {
+    const sql = `select a.id, a.orgID, a.userID from legacyAuthorizations a join users u on u.id = a.userID
+      where (?1 is null or a.orgID = ?1) and (?2 is null or a.userID = ?2) order by a.id`;
+    return this.metadata.view.all(sql, orgID ?? null, userID ?? null);
   }
 
   /** @throws TsdbError bad_request for an unknown organization or user, already_exists */

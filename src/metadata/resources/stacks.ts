@@ -28,9 +28,8 @@ export class Stacks {
   }
 
   /** In order of creation. */
-  list(orgID: string): Stack[] {
-    const ids = this.metadata.view.all<{ id: string }>("select id from stacks where orgID = ? order by id", orgID);
-    return ids.map(({ id }) => this.get(id));
+  heads(orgID: string): Pick<Stack, "id">[] {
+    return this.metadata.view.all("select id from stacks where orgID = ? order by id", orgID);
   }
 
   /** @throws TsdbError already_exists in the vendor's code for an organization that is not there, limit_exceeded */

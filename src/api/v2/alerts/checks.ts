@@ -7,6 +7,7 @@ import { checkScript } from "../../../alerts/scripts/check-script.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
+import { found, listAnswer } from "../app/list-answer.ts";
 import { pageLinks, readPage } from "../app/paging.ts";
 import { JsonBodies } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
@@ -39,13 +40,11 @@ export const checkRoutes = (services: V2Services): V2Routes => {
   const routes = new V2Routes(services)
     .get(CHECKS, ({ principal, search }) => {
       const page = readPage(search);
-      const found = pageOf(line().checks.list(listedOrganization(services, search)), principal, "checks", shortenedPage(page));
+      const visible = pageOf(line().checks.list(listedOrganization(services, search)), principal, "checks", shortenedPage(page));
       const orgID = search.id("orgID");
       const filters = { orgID, org: orgID === undefined ? search.get("org") : undefined, sortBy: search.get("sortBy") };
-      return json(200, {
-        checks: found.map(({ id }) => shown(checks().get(id))),
-        links: pageLinks(CHECKS, page, found.length, filters),
-      });
+      const find = (id: string) => (line().checks.find(id) === null ? null : checks().get(id));
+      return listAnswer("checks", found(visible, find, shown), { links: pageLinks(CHECKS, page, visible.length, filters) });
     })
     .post(CHECKS, async ({ principal, request }) => {
       const draft = await readCheck(bodies, request);

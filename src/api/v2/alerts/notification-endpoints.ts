@@ -6,6 +6,7 @@ import { ENDPOINT, EndpointService } from "../../../alerts/endpoint-service.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
+import { found, listAnswer } from "../app/list-answer.ts";
 import { pageLinks, readPage } from "../app/paging.ts";
 import { JsonBodies } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
@@ -40,12 +41,12 @@ export const notificationEndpointRoutes = (services: V2Services): V2Routes => {
         throw new TsdbError("unauthenticated", "cannot process a request without a org or user filter");
       }
       // as recorded, a user leaves nothing out
-      const found = pageOf(line().notificationEndpoints.list(orgID), principal, TYPE, shortenedPage(page));
+      const visible = pageOf(line().notificationEndpoints.list(orgID), principal, TYPE, shortenedPage(page));
       const given = search.id("orgID");
       const filters = { orgID: given, org: given === undefined ? search.get("org") : undefined, sortBy: search.get("sortBy") };
-      return json(200, {
-        notificationEndpoints: found.map(({ id }) => shown(endpoints().get(id))),
-        links: pageLinks(ENDPOINTS, page, found.length, filters),
+      const find = (id: string) => (line().notificationEndpoints.find(id) === null ? null : endpoints().get(id));
+      return listAnswer("notificationEndpoints", found(visible, find, shown), {
+        links: pageLinks(ENDPOINTS, page, visible.length, filters),
       });
     })
     .post(ENDPOINTS, async ({ principal, request }) => {

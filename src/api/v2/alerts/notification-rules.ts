@@ -6,6 +6,7 @@ import { RULE, RuleService } from "../../../alerts/rule-service.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
+import { found, listAnswer } from "../app/list-answer.ts";
 import { pageLinks, readPage } from "../app/paging.ts";
 import { JsonBodies, type SearchParams } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
@@ -38,14 +39,12 @@ export const notificationRuleRoutes = (services: V2Services): V2Routes => {
       const tags = tagsOf(search);
       const all = line().notificationRules.list(orgID);
       const isListed = ({ id }: { readonly id: string }) => tags.length === 0 || matches(rules().get(id), tags);
-      const found = pageOf(all.filter(isListed), principal, TYPE, page);
+      const visible = pageOf(all.filter(isListed), principal, TYPE, page);
       const given = search.id("orgID");
       const org = given === undefined ? search.get("org") : undefined;
       const filters = { orgID: given, org, tag: tags, sortBy: search.get("sortBy") };
-      return json(200, {
-        notificationRules: found.map(({ id }) => shown(rules().get(id))),
-        links: pageLinks(RULES, page, found.length, filters),
-      });
+      const find = (id: string) => (line().notificationRules.find(id) === null ? null : rules().get(id));
+      return listAnswer("notificationRules", found(visible, find, shown), { links: pageLinks(RULES, page, visible.length, filters) });
     })
     .post(RULES, async ({ principal, request }) => {
       const draft = await readRule(bodies, request);

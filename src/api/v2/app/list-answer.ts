@@ -13,11 +13,11 @@ export function listAnswer(name: string, items: Iterable<object | string | null>
   return textAnswer(listTexts(name, items, rest));
 }
 
-/** Items of a list: what is found by each id, as it is shown. */
+/** Items of a list: what is found by each id, as it is shown. @param show null: it is none of the list */
 export function* found<T>(
   heads: readonly { readonly id: string }[],
   find: (id: string) => T | null,
-  show: (found: T) => object | string,
+  show: (found: T) => object | string | null,
 ): Generator<object | string | null, void, void> {
   for (const { id } of heads) {
     const item = find(id);

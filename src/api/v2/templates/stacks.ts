@@ -10,6 +10,7 @@ import { urlFault } from "../../../outgoing/go-url.ts";
 import { CATEGORIES, categoryOf, isCategory, isKind, typeOf } from "../../../templates/kinds.ts";
 import { OBJECTS_MAX } from "../../../templates/template-object.ts";
 import { json, noContent } from "../app/answers.ts";
+import { found, listAnswer } from "../app/list-answer.ts";
 import { JsonBodies, type SearchParams } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
@@ -44,7 +45,12 @@ export const stackRoutes = (services: V2Services): V2Routes => {
       const names = new Set(search.all("name"));
       principal.require({ action: "read", type: "orgs", id: orgID });
       const isMeant = (stack: Stack) => (ids.size === 0 && names.size === 0) || ids.has(stack.id) || names.has(lastEvent(stack).name);
-      return json(200, { stacks: line().stacks.list(orgID).filter(isMeant).map(shownStack) });
+      const items = found(
+        line().stacks.heads(orgID),
+        (id) => line().stacks.find(id),
+        (stack) => (isMeant(stack) ? shownStack(stack) : null),
+      );
+      return listAnswer("stacks", items);
     })
     .post(STACKS, async ({ principal, request }) => {
       const { orgID: given = "", name = "", description = "", urls: from = [] } = await bodies.read(StackBody, request);
