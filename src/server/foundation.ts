@@ -18,7 +18,7 @@ import { type LocalPaths, localPaths, objectKeys } from "../storage/paths.ts";
 import type { Wal } from "../storage/wal/wal.ts";
 import { ServerAuth } from "./auth.ts";
 import { LocalNodeService } from "./node-service.ts";
-import { openStorage, removeOrphans, type Storage } from "./storage.ts";
+import { folderOfProcess, openStorage, removeOrphans, type Storage } from "./storage.ts";
 import { tlsOf } from "./tls.ts";
 
 /** Creates the log of one component. */
@@ -133,11 +133,13 @@ export class Foundation {
   }
 }
 
-/** With data in memory the log is on disk only for triggers, which read it, and for the life of the process. */
+/** With data in memory the log is on disk only for triggers, which read it, and for the life of the process. Several such servers may have
+ *  the data folder, beside a server that keeps its data there. */
 function pathsOf({ objectStore, plugins, nodeId }: ServeConfig, dataFolder: string): LocalPaths {
   const paths = localPaths(dataFolder, nodeId);
-  const isTemporary = objectStore === "memory" && plugins !== null;
-  return isTemporary ? { ...paths, wal: `${paths.temporary}/log-${process.pid}` } : paths;
+  if (objectStore !== "memory") return paths;
+  const temporary = folderOfProcess(paths.temporary);
+  return { ...paths, temporary, ...(plugins === null ? {} : { wal: `${temporary}/log` }) };
 }
 
 async function openFolder(

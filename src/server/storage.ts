@@ -1,9 +1,10 @@
 // The storage of a server: a locked data folder, or memory.
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { ServeConfig } from "../cli/serve-config.ts";
 import type { Disk } from "../disk/disk.ts";
+import { codeOf } from "../disk/io-error.ts";
 import { LOCK_FILE_NAME, lockFolder, lockFolderForReading } from "../disk/lock.ts";
 import { NodeDisk } from "../disk/node-disk.ts";
 import { NullDisk } from "../disk/null-disk.ts";
@@ -34,6 +35,31 @@ export interface Storage {
   release(): void;
 }
 
+const OF_PROCESS = /^memory-(\d+)$/;
+
+/** A folder below `temporary` for this process alone: servers that spill into the same folder overwrite each other's files. */
+export function folderOfProcess(temporary: string): string {
+  return `${temporary}/memory-${process.pid}`;
+}
+
+/** Empties a temporary folder, as far as it holds what `isMeant`, of what ended processes have left. */
+function removeLeftovers(folder: string, isMeant: (name: string) => boolean): void {
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    const [, pid] = OF_PROCESS.exec(name) ?? [];
+    if (isMeant(name) && (pid === undefined || !isOther(Number(pid)))) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+/** True if another process of the number runs. */
+function isOther(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return codeOf(error) === "EPERM";
+  }
+}
+
 /** Of a log below the temporary folder, without what a process of the same number has left there. */
 function temporaryLogDisk({ wal, temporary }: LocalPaths): Disk {
   assert(wal.startsWith(`${temporary}/`), `${wal} is the log of a server that keeps its data`);
@@ -53,6 +79,7 @@ export async function openStorage(config: ServeConfig, { dataFolder, paths, onSp
   if (config.objectStore === "memory") {
     const store = new MemoryObjectStore();
     const space = new NullDisk();
+    removeLeftovers(dirname(paths.temporary), (name) => OF_PROCESS.test(name));
     makeFolder(paths.temporary);
     const walDisk = config.plugins === null ? space : temporaryLogDisk(paths);
     return {
@@ -76,7 +103,7 @@ export async function openStorage(config: ServeConfig, { dataFolder, paths, onSp
     });
     const store = new FileObjectStore(disk, paths.objects, space);
     await store.recover();
-    rmSync(paths.temporary, { recursive: true, force: true });
+    removeLeftovers(paths.temporary, () => true);
     makeFolder(paths.temporary);
     return {
       ...{ store: new MeasuredObjectStore(store, onOperation), walDisk: disk, space, tempDir: paths.temporary },
