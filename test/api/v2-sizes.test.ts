@@ -73,6 +73,22 @@ test("an annotation has 100 stickers, and an agent of old clients 1000 plugins",
   expect((await send("POST", "/api/v2/telegrafs", { orgID, name: "t", plugins: plugins.slice(1) })).status).toBe(201);
 });
 
+test.each<[string, string, string, object]>([
+  ["/api/v2/orgs", "description", "organization", {}],
+  ["/api/v2/users", "name", "user", {}],
+  ["/api/v2/buckets", "description", "bucket", {}],
+  ["/api/v2/buckets", "name", "bucket", {}],
+  ["/api/v2/remotes", "description", "remote", { remoteURL: "http://h", remoteAPIToken: "t", remoteOrgID: "0000000000000001" }],
+])("%s: the %s has a length, also when it is changed", async (path, member, what, others) => {
+  const made = async (length: number) => send("POST", path, { orgID, name: `n${length}`, ...others, [member]: "x".repeat(length) });
+  const long = await made(70_000);
+  expect([long.status, long.body.code]).toEqual([413, "request too large"]);
+  expect(long.body.message).toContain(what);
+  const { body } = await made(60_000);
+  const changed = async (length: number) => (await send("PATCH", `${path}/${body.id}`, { [member]: "y".repeat(length) })).status;
+  expect([await changed(70_000), await changed(60_000)]).toEqual([413, 200]);
+});
+
 test("dashboards of an owner are found by what the user owns", async () => {
   const { body: ann } = await send("POST", "/api/v2/users", { name: "ann" });
   const ids: string[] = [];

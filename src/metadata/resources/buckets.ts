@@ -81,6 +81,9 @@ const SYSTEM_BUCKETS = [
   { name: "_tasks", description: "System bucket for task logs", everySeconds: 3 * 86_400 },
 ] as const;
 
+/** Characters. Lists hold the names of all. */
+const NAME_LENGTH_MAX = 65_536;
+
 /** Lists of organizations that scripts ask for again and again: each script gets the names of all buckets. */
 const KNOWN_LISTS_MAX = 64;
 /** A longer list is asked for by few scripts. */
@@ -388,8 +391,9 @@ export class BucketService {
   }
 }
 
-/** @throws TsdbError bad_request */
+/** @throws TsdbError bad_request, too_large */
 function checkBucketName(name: string): void {
+  if (name.length > NAME_LENGTH_MAX) throw new TsdbError("too_large", `the name of a bucket may have ${NAME_LENGTH_MAX} characters`);
   const message = bucketNameError(name);
   if (message !== null) throw new TsdbError("bad_request", message);
 }

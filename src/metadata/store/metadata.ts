@@ -29,6 +29,10 @@ export interface Change {
 const BYTES_MAX = 128 << 20;
 const ALWAYS_KEPT: ReadonlySet<string> = new Set<RecordKind>(["task_state", "task_run"]);
 
+/** Lists of these are made in one step, with all that each record holds. */
+const SHORT_KINDS: ReadonlySet<string> = new Set<RecordKind>(["organization", "user", "bucket", "dbrp", "remote", "replication"]);
+const SHORT_LENGTH_MAX = 65_536;
+
 /** Reads the view, and applies changes to the log and the view. */
 export class Metadata {
   readonly view = new MetadataView();
@@ -128,6 +132,15 @@ export class Metadata {
     throw new TsdbError("limit_exceeded", message, { bytes: bytesBefore, bytesMax: this.bytesMax });
   }
 
+  /** A long one of before may become shorter. @throws TsdbError too_large */
+  private requireShort(kind: RecordKind, id: string, value: object): void {
+    const { length } = JSON.stringify(value);
+    if (length <= SHORT_LENGTH_MAX) return;
+    const before = this.catalog.records.ofKind(kind).get(id);
+    if (before !== undefined && length <= JSON.stringify(before).length) return;
+    throw new TsdbError("too_large", `this ${kind} has ${length} characters as JSON, and may have ${SHORT_LENGTH_MAX}`);
+  }
+
   private planner(operations: CatalogOperation[]): Change {
     const { view } = this;
     const nowMs = this.nowMs();
@@ -142,6 +155,7 @@ export class Metadata {
       newDatabaseId: () => databaseId++,
       put: (kind, id, value) => {
         if (!RUN_KINDS.has(kind)) this.steps += 1;
+        if (SHORT_KINDS.has(kind)) this.requireShort(kind, id, value);
         view.put(kind, id, value);
         operations.push({ kind: "put_record", of: kind, id, value: value as unknown as RecordValue });
       },
