@@ -66,16 +66,18 @@ async function openFolder(folder: string, source: string, readOnly: boolean): Pr
 }
 
 function partsOf(foundation: Foundation, { backgroundJobs, deletions, wal }: Running): Omit<DatabaseBackupParts, "recoverStore"> {
-  const { config, catalog, manifest, tables, storage, logs, kernel } = foundation;
+  const { config, catalog, manifest, tables, storage, paths, logs, kernel } = foundation;
   const { flusher, compactor, indexer, hardDeletes } = backgroundJobs;
   const keys = objectKeys(config.nodeId);
   const dataFolder = resolve(config.dataDir);
   const log = logs("backup");
-  const freeBytes = async (folder: string) => {
-    const free = await new NodeDisk().freeBytes(folder);
-    return free === null ? null : Math.max(0, free - config.diskReserveBytes);
+  const disk = new NodeDisk();
+  // the reserve is a file: what it has is not free
+  const missingBytes = async () => config.diskReserveBytes - ((await disk.stat(paths.reserve))?.sizeBytes ?? 0);
+  const dataRoom = async () => {
+    const free = config.objectStore === "memory" ? null : await disk.freeBytes(dataFolder);
+    return free === null ? null : Math.max(0, free - Math.max(0, await missingBytes()));
   };
-  const dataRoom = () => (config.objectStore === "memory" ? Promise.resolve(null) : freeBytes(dataFolder));
   return {
     ...{ catalog, manifest, tables, wal, store: storage.store, dataRoom },
     ptKey: (fileId) => keys.ptFile(fileId),
@@ -86,7 +88,7 @@ function partsOf(foundation: Foundation, { backgroundJobs, deletions, wal }: Run
     barrier: () => flusher.barrier(),
     keepFiles: () => compactor.keepFiles(),
     durableSequence: () => wal.durableSequence,
-    backupRoom: () => (config.backupDir === null ? dataRoom() : freeBytes(resolve(config.backupDir))),
+    backupRoom: () => (config.backupDir === null ? dataRoom() : disk.freeBytes(resolve(config.backupDir))),
     onRestored: () => {
       // of the tables that were replaced
       hardDeletes.check();

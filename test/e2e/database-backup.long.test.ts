@@ -9,6 +9,7 @@ import { FileObjectStore } from "../../src/object-store/file-object-store.ts";
 import { prng } from "../support/prng.ts";
 import { ask, backUp, ended, restore, statuses } from "../support/servers/database-backups.ts";
 import { TestServer } from "../support/servers/server.ts";
+import { SmallDisk } from "../support/storage/small-disk.ts";
 import { store } from "./client.ts";
 
 const FLAGS = ["--use-pacha-tree"];
@@ -109,6 +110,17 @@ test("what was deleted before a backup is not in it, where no rows but those of 
   await backUp(server, "less");
   await restore(server, "less");
   expect(await server.sql<object>("hidden", "SELECT v FROM t")).toEqual(left);
+});
+
+test("a disk for backups needs no room for the reserve of the data", async () => {
+  using disk = SmallDisk.mount(1 << 20);
+  if (disk === null) return;
+  await using own = await TestServer.start({ flags: [...FLAGS, "--backup-dir", disk.path, "--disk-reserve", "16MiB"] });
+  await store(own, "d", "t v=1 1");
+  expect(await backUp(own, "small")).toMatchObject({ status: "completed", total_files: 1 });
+  writeFileSync(join(disk.path, "others"), new Uint8Array(disk.freeBytes()));
+  const failed = await ask(own, "POST", "backup", { type: "full", name: "none" });
+  expect([failed.status, JSON.stringify(failed.body)]).toEqual([503, expect.stringContaining("the disk is full")]);
 });
 
 test("a flipped byte is found, and the file named; nothing is restored", async () => {
