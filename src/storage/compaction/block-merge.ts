@@ -5,7 +5,7 @@ import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { HiddenRows } from "../../kernel/scan/hidden-rows.ts";
 import { SeriesUnion } from "../../kernel/series/series-union.ts";
 import { TsdbError } from "../../model/errors.ts";
-import { ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";
+import { ColumnType, TIME_COLUMN, VALUE_BYTES } from "../../model/rows/column.ts";
 import type { ColumnRun } from "../../model/rows/run.ts";
 import type { Tombstone } from "../../model/rows/tombstone.ts";
 import type { DecodeMemory } from "../block/data-block.ts";
@@ -29,7 +29,7 @@ export interface MergeRequest {
 export interface MergeLimits {
   /** Target rows per slice: 32 bytes each for their order, plus the column being merged. */
   readonly sliceRows: number;
-  /** Bytes of all string columns of a slice. */
+  /** Bytes of a string column of a slice, and of those that are kept until they are written. */
   readonly textBytes: number;
 }
 
@@ -100,6 +100,45 @@ class TextMemory implements DecodeMemory {
   }
 }
 
+/** The string columns of a slice, which determine its pages. Owned: call `release`. */
+class SliceTexts {
+  readonly kept = new Map<number, ColumnRun>();
+  /** By row: the longest text of the columns that are merged again when they are written. */
+  rest: Uint32Array | null = null;
+  /** Of one column. */
+  largestBytes = 0;
+  private keptBytes = 0;
+  private readonly memories: Blocks[] = [];
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly rowCount: number,
+    private readonly bytesMax: number,
+  ) {}
+
+  /** Keeps the column, whose memory it takes over, if there is room: a table may have thousands. */
+  add(column: ColumnRun, { blocks, bytes }: TextMemory): void {
+    this.largestBytes = Math.max(this.largestBytes, bytes);
+    const ownBytes = bytes + this.rowCount * VALUE_BYTES[ColumnType.string];
+    if (this.keptBytes + ownBytes <= this.bytesMax) {
+      this.keptBytes += ownBytes;
+      this.kept.set(column.columnId, column);
+      this.memories.push(blocks);
+      return;
+    }
+    this.rest ??= new Uint32Array(this.rowCount);
+    const { rest, rowCount } = this;
+    const words = this.kernel.u32;
+    // a view begins with its length, that of an absent value is 0
+    for (let row = 0, at = column.dataPtr / 4; row < rowCount; row++, at += 4) if (words[at]! > rest[row]!) rest[row] = words[at]!;
+    blocks.release();
+  }
+
+  release(): void {
+    for (const memory of this.memories.splice(0)) memory.release();
+  }
+}
+
 class BlockMerge {
   private readonly columns: readonly MergedColumn[];
   private readonly strings: readonly MergedColumn[];
@@ -156,37 +195,38 @@ class BlockMerge {
     countsPtr: number,
   ): Promise<"less" | "more" | "much text" | "little text"> {
     const { kernel, limits } = this;
-    const memory = new TextMemory(kernel, canBeLess ? limits.textBytes : Number.POSITIVE_INFINITY);
+    const texts = new SliceTexts(kernel, slice.rowCount, limits.textBytes);
     try {
-      const texts = await this.mergeTexts(slice, memory, canBeLess);
-      if (texts === null) return "less";
+      if (!(await this.mergeTexts(slice, texts, canBeLess))) return "less";
       const pageRows = cutPages(kernel, texts, { rowCount: slice.rowCount, isLast: slice.isLast });
       const rowCount = pageRows.reduce((sum, rows) => sum + rows, 0);
       if (rowCount === 0 && slice.rowCount > 0) return "more";
-      if (rowCount > 0) await this.writeGroup(slice, pageRows, rowCount, texts);
+      if (rowCount > 0) await this.writeGroup(slice, pageRows, rowCount, texts.kept);
       kernel.call.mergeCount(slice.seriesPtr, 0, rowCount, 0, countsPtr + slice.firstSeries * 4);
       this.rowCount += rowCount;
       slice.advance(rowCount);
-      return memory.bytes < limits.textBytes / 4 ? "little text" : "much text";
+      return texts.largestBytes < limits.textBytes / 4 ? "little text" : "much text";
     } finally {
-      memory.blocks.release();
+      texts.release();
     }
   }
 
-  /** The string columns of all merged rows; null if memory is exhausted and a smaller slice is possible. */
-  private async mergeTexts(slice: MergeSlice, memory: TextMemory, canBeLess: boolean): Promise<Map<number, ColumnRun> | null> {
-    const texts = new Map<number, ColumnRun>();
-    try {
-      for (const column of this.strings) {
-        const { rowCount } = slice;
-        texts.set(column.columnId, mergeSliceColumn(this.kernel, slice, column, { rowCount, memory, blocks: memory.blocks }));
-        await this.request.pace();
+  /** Looks at the string columns of all merged rows. False: one of them takes too much, and a smaller slice is possible. */
+  private async mergeTexts(slice: MergeSlice, texts: SliceTexts, canBeLess: boolean): Promise<boolean> {
+    const { kernel, limits } = this;
+    const { rowCount } = slice;
+    for (const column of this.strings) {
+      const memory = new TextMemory(kernel, canBeLess ? limits.textBytes : Number.POSITIVE_INFINITY);
+      try {
+        texts.add(mergeSliceColumn(kernel, slice, column, { rowCount, memory, blocks: memory.blocks }), memory);
+      } catch (error) {
+        memory.blocks.release();
+        if (canBeLess && error instanceof TsdbError && error.kind === "overloaded") return false;
+        throw error;
       }
-    } catch (error) {
-      if (canBeLess && error instanceof TsdbError && error.kind === "overloaded") return null;
-      throw error;
+      await this.request.pace();
     }
-    return texts;
+    return true;
   }
 
   private async writeGroup(

@@ -157,6 +157,7 @@ describe("merging", () => {
     ["many duplicates in small slices", { count: 600, times: 40, hosts: 1 }, 4, { sliceRows: 150 }],
     ["a single input file", { count: 700, times: 1000, hosts: 3 }, 1, { sliceRows: 300 }],
     ["many files", { count: 60, times: 1000, hosts: 40 }, 20, { sliceRows: 300 }],
+    ["no room to keep text", { count: 3000, times: 100_000, hosts: 9 }, 2, { sliceRows: 4096, textBytes: 5000 }],
     ["little room for text", { count: 3000, times: 100_000, hosts: 9 }, 2, { sliceRows: 4096, textBytes: 200_000 }],
   ];
   test.each(SHAPES)(`%s (seed ${SEED})`, async (_, shape, files, limits) => {

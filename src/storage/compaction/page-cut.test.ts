@@ -12,7 +12,11 @@ test("rows that share one text of 1 MiB are 64 to a page, also 4096 of them", ()
   const view = blocks.allocViews(["x".repeat(1 << 20)]);
   const dataPtr = blocks.alloc(rowCount * 16);
   for (let row = 0; row < rowCount; row++) kernel.call.copyBytes(dataPtr + row * 16, view, 16);
-  const texts = new Map([[1, { columnId: 1, type: ColumnType.string, dataPtr, validityPtr: 0 }]]);
-  expect(cutPages(kernel, texts, { rowCount, isLast: true })).toEqual(new Array(64).fill(64));
+  const kept = new Map([[1, { columnId: 1, type: ColumnType.string, dataPtr, validityPtr: 0 }]]);
+  expect(cutPages(kernel, { kept, rest: null }, { rowCount, isLast: true })).toEqual(new Array(64).fill(64));
+  // the same of columns that are not there
+  const rest = new Uint32Array(rowCount).fill(1 << 20);
+  expect(cutPages(kernel, { kept: new Map(), rest }, { rowCount, isLast: true })).toEqual(new Array(64).fill(64));
+  expect(cutPages(kernel, { kept: new Map(), rest: rest.fill(1) }, { rowCount, isLast: true })).toEqual([rowCount]);
   blocks.release();
 });

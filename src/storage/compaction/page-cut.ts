@@ -8,13 +8,15 @@ const PAGE_TEXT_MAX = 16 << 20;
 /** All pages but the last of a block consist of whole 64-bit bitmap words. */
 const WORD_ROWS = 64;
 
+/** String columns of a slice: those that are there, and by row the longest text of the others. */
+export interface PageTexts {
+  readonly kept: ReadonlyMap<number, ColumnRun>;
+  readonly rest: Uint32Array | null;
+}
+
 /** Row counts of the pages, from the first row on. Rows beyond the last full page (or bitmap word, if there is no full page) are left
  *  for the next slice; without a next slice, none are left. */
-export function cutPages(
-  kernel: Kernel,
-  texts: ReadonlyMap<number, ColumnRun>,
-  { rowCount, isLast }: { rowCount: number; isLast: boolean },
-): number[] {
+export function cutPages(kernel: Kernel, texts: PageTexts, { rowCount, isLast }: { rowCount: number; isLast: boolean }): number[] {
   const pages: number[] = [];
   let row = 0;
   while (row < rowCount) {
@@ -32,13 +34,13 @@ export function cutPages(
 }
 
 /** Number of rows of a page that starts at `row`. */
-function pageSize({ call }: Kernel, texts: ReadonlyMap<number, ColumnRun>, row: number, rowsLeft: number): number {
+function pageSize({ call }: Kernel, { kept, rest }: PageTexts, row: number, rowsLeft: number): number {
   let size = Math.min(LIMITS.pageRowsMax, rowsLeft);
-  for (const { dataPtr, validityPtr } of texts.values()) {
-    while (size > WORD_ROWS && call.textBytes(dataPtr, validityPtr, row, size) > PAGE_TEXT_MAX) {
-      size = Math.max(WORD_ROWS, Math.floor(size / 2 / WORD_ROWS) * WORD_ROWS);
-    }
-  }
+  const fit = (bytes: () => number) => {
+    while (size > WORD_ROWS && bytes() > PAGE_TEXT_MAX) size = Math.max(WORD_ROWS, Math.floor(size / 2 / WORD_ROWS) * WORD_ROWS);
+  };
+  for (const { dataPtr, validityPtr } of kept.values()) fit(() => call.textBytes(dataPtr, validityPtr, row, size));
+  if (rest !== null) fit(() => rest.subarray(row, row + size).reduce((sum, bytes) => sum + bytes, 0));
   return size;
 }
 
