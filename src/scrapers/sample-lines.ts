@@ -20,6 +20,8 @@ const BATCH_LENGTH = 1 << 20;
 /** Characters of line protocol: a sample of four bytes becomes a line of thirty. */
 const LENGTH_MAX = 32 << 20;
 const FAMILIES_MAX = 100_000;
+/** A sample is read in one step. */
+const SAMPLE_LENGTH_MAX = 65_536;
 
 /** Types whose samples have the family's name and one field. */
 const SIMPLE: ReadonlyMap<string, string> = new Map([
@@ -51,6 +53,9 @@ export class SampleLines {
     if (line.startsWith("#")) {
       this.comment(line);
       return;
+    }
+    if (line.length > SAMPLE_LENGTH_MAX) {
+      throw new TsdbError("too_large", `line ${this.number}: a sample has more than ${SAMPLE_LENGTH_MAX} characters`);
     }
     this.append(parseSample(line, this.number, this.format));
     if (this.doneLength + this.writer.length > this.lengthMax) {

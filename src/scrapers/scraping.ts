@@ -44,6 +44,7 @@ const LIMITS = { timeoutMs: 10_000, bodyBytesMax: 16 * 1024 * 1024 } as const;
 /** After which other work has its turn. */
 const TURN_MS = 4;
 const LINES_PER_LOOK = 200;
+const CHARS_PER_LOOK = 65_536;
 const ACCEPT = "text/plain;version=0.0.4, application/openmetrics-text;version=1.0.0;q=0.5, */*;q=0.1";
 
 /** Owned: call `stop`. */
@@ -210,11 +211,13 @@ async function linesOf({ headers, body }: OutgoingResponse, nowMs: number): Prom
   const samples = new SampleLines(type.startsWith("application/openmetrics-text") ? "openmetrics" : "text", nowMs);
   const text = new TextDecoder("utf-8", { ignoreBOM: false }).decode(body);
   let turnMs = performance.now();
-  for (let at = 0, count = 0; at < text.length; count++) {
+  for (let at = 0, count = 0, lookedAt = 0; at < text.length; ) {
     const end = text.indexOf("\n", at);
     samples.read(text.slice(at, end < 0 ? text.length : end));
     at = end < 0 ? text.length : end + 1;
-    if (count % LINES_PER_LOOK !== 0 || performance.now() - turnMs < TURN_MS) continue;
+    if (++count < LINES_PER_LOOK && at - lookedAt < CHARS_PER_LOOK) continue;
+    [count, lookedAt] = [0, at];
+    if (performance.now() - turnMs < TURN_MS) continue;
     await setImmediate();
     turnMs = performance.now();
   }
