@@ -1,6 +1,7 @@
 // Tables of schema `system` whose rows are stored in tables of the server's own: their columns, and the rows of one database.
 
 import { AUDIT_COLUMN, AUDIT_SYSTEM_TABLE, LOG_COLUMN, LOG_SYSTEM_TABLE } from "../ingest/definitions/server-tables.ts";
+import { withColumns } from "../model/query/field-expression.ts";
 import type { FieldPredicate, ScanRequest, TagPredicate } from "../model/query/scan.ts";
 import type { ScanCursor, ScanTable } from "../model/query/scan-table.ts";
 import type { ColumnDef } from "../model/rows/column.ts";
@@ -42,16 +43,20 @@ class StoredSystemTable implements ScanTable {
     return this.stored.open({
       range,
       columns: columns.map(({ id }) => this.storedColumn(id)),
-      // conditions of several columns are left to the engine
-      fields: fields.flatMap((field): FieldPredicate[] =>
-        field.operator === "true" ? [] : [{ ...field, columnId: this.storedIds[field.columnId]! }],
-      ),
+      fields: fields.map((field): FieldPredicate => {
+        if (field.operator !== "true") return { ...field, columnId: this.storedId(field.columnId) };
+        return { ...field, expression: withColumns(field.expression, (id) => this.storedId(id)) };
+      }),
       tags: this.tags,
     });
   }
 
+  private storedId(id: number): number {
+    return this.storedIds[id]!;
+  }
+
   private storedColumn(id: number): ColumnDef {
-    return this.stored.columns.find((column) => column.id === this.storedIds[id])!;
+    return this.stored.columns.find((column) => column.id === this.storedId(id))!;
   }
 }
 

@@ -50,6 +50,27 @@ export function columnIdsIn(expression: FieldExpression): readonly number[] {
   return expression.kind === "constant" ? [] : [...new Set(expression.operands.flatMap(columnIdsIn))];
 }
 
+/** Parts of an expression, each of which is evaluated for every row. */
+export const EXPRESSION_PARTS_MAX = 128;
+/** Values that are kept at a time while one is computed: 9 KiB each. */
+const REGISTERS_MAX = 32;
+
+/** True if few enough values are kept while it is computed. Call it with an expression of at most EXPRESSION_PARTS_MAX parts. */
+export function isWithinLimits(expression: FieldExpression): boolean {
+  return registersOf(expression) <= REGISTERS_MAX;
+}
+
+function registersOf(expression: FieldExpression): number {
+  return expression.kind === "call" ? Math.max(...expression.operands.map((operand, i) => i + registersOf(operand))) : 1;
+}
+
+/** The same expression over other columns. */
+export function withColumns(expression: FieldExpression, columnIdOf: (columnId: number) => number): FieldExpression {
+  if (expression.kind === "column") return { ...expression, columnId: columnIdOf(expression.columnId) };
+  if (expression.kind === "constant") return expression;
+  return { ...expression, operands: expression.operands.map((operand) => withColumns(operand, columnIdOf)) };
+}
+
 /** The expression as a text that tells it from others, and that is read by people. */
 export function expressionText(expression: FieldExpression, nameOf: (columnId: number) => string): string {
   if (expression.kind === "column") return nameOf(expression.columnId);

@@ -1,9 +1,10 @@
-// Splits a condition on one measurement's rows into tests of single tags, tests of single fields, and the rest, which needs whole rows.
+// Splits a condition on one measurement's rows into tests of single tags, tests of fields, and the rest, which needs whole rows.
 
 import { I64_MAX, I64_MIN, U64_MAX } from "../../model/rows/int64.ts";
 import type { BinaryOperator, Expression, Literal } from "../parse/ast.ts";
 import { compileRegex } from "../regex/matcher.ts";
 import type { CheckedSelect } from "./check-select.ts";
+import { type FieldCondition, fieldCondition } from "./field-condition.ts";
 import { settledCondition } from "./settled.ts";
 import { type ColumnKind, kindOf, type Schema } from "./types.ts";
 
@@ -31,7 +32,7 @@ export interface FieldTexts {
   readonly values: readonly string[];
 }
 
-export type FieldTest = FieldComparison | FieldTexts;
+export type FieldTest = FieldComparison | FieldTexts | FieldCondition;
 
 export interface Where {
   /** True if no row satisfies it. */
@@ -52,8 +53,11 @@ export function planWhere({ condition: written, isTable }: Pick<CheckedSelect, "
   for (const part of condition === null ? [] : conjuncts(condition)) {
     const simple = simpleTest(part, schema);
     if (simple === false) isNever = true;
-    else if (simple === null) rows.push(part);
-    else if (simple !== true) {
+    else if (simple === null) {
+      const computed = fieldCondition(part, schema);
+      if (computed === null) rows.push(part);
+      else fields.push(computed);
+    } else if (simple !== true) {
       if ("tag" in simple) tags.push(simple);
       else fields.push(simple);
     }
@@ -73,7 +77,7 @@ function conjuncts(condition: Expression): Expression[] {
 }
 
 /** True or false: for all rows. Null: not a simple test. */
-function simpleTest(part: Expression, schema: Schema): TagTest | FieldTest | boolean | null {
+function simpleTest(part: Expression, schema: Schema): TagTest | FieldComparison | FieldTexts | boolean | null {
   if (part.kind === "boolean") return part.value;
   if (part.kind !== "binary") return null;
   const { operator, left, right } = part;
@@ -132,7 +136,7 @@ function refTest(
   operator: BinaryOperator,
   value: Literal,
   schema: Schema,
-): TagTest | FieldTest | boolean | null {
+): TagTest | FieldComparison | FieldTexts | boolean | null {
   const kind = kindOf(ref, [schema]);
   if (isTagLike(kind)) {
     const test = tagTest(ref.name, operator, value);
@@ -163,7 +167,12 @@ export function tagTest(tag: string, operator: BinaryOperator, value: Literal): 
 
 const COMPARISONS: ReadonlySet<string> = new Set(["=", "!=", "<", "<=", ">", ">="]);
 
-function fieldTest(field: string, kind: ColumnKind, operator: BinaryOperator, literal: Literal): FieldTest | boolean | null {
+function fieldTest(
+  field: string,
+  kind: ColumnKind,
+  operator: BinaryOperator,
+  literal: Literal,
+): FieldComparison | FieldTexts | boolean | null {
   if (!COMPARISONS.has(operator)) return null;
   const comparison = operator as FieldComparison["operator"];
   if (kind === "boolean" && literal.kind === "boolean" && (operator === "=" || operator === "!=")) {
@@ -187,7 +196,7 @@ function wholeTest(
   operator: FieldComparison["operator"],
   value: bigint,
   beyond: null,
-): FieldTest | null {
+): FieldComparison | null {
   const [least, greatest] = kind === "integer" ? [I64_MIN, I64_MAX] : [0n, U64_MAX];
   return value < least || value > greatest ? beyond : { field, operator, value };
 }

@@ -1,10 +1,12 @@
 // Finds conditions and values that a scan can compute from the fields of its rows (model/query/field-expression.ts). Read from DuckDB's
 // tree, of whose meaning there is no doubt any more.
 import {
+  EXPRESSION_PARTS_MAX,
   type ExpressionOperator,
   type ExpressionType,
   expressionType,
   type FieldExpression,
+  isWithinLimits,
 } from "../../../model/query/field-expression.ts";
 import { I64_MAX, I64_MIN } from "../../../model/rows/int64.ts";
 import { sourceOf } from "../../bind/column-sources.ts";
@@ -12,11 +14,6 @@ import type { ScanUse, Typed } from "../../bind/kind.ts";
 import type { SqlValue } from "../../parse/sql-value.ts";
 import type { Cast, Comparison, Constant, Expression, FunctionCall, Operator } from "../../parse/tree.ts";
 import { decimalValue } from "../../print/value-text.ts";
-
-/** Parts of an expression: a program evaluates each of them for every row. */
-const PARTS_MAX = 128;
-/** Values that are kept at a time while one is computed: 9 KiB each. */
-const REGISTERS_MAX = 32;
 
 /** A value that a scan can compute. */
 export interface ScanExpression {
@@ -28,8 +25,8 @@ export interface ScanExpression {
 export function fieldExpression(node: Expression): ScanExpression | null {
   const reader = new Reader();
   const expression = reader.read(node);
-  if (expression === null || expression.kind === "null" || reader.scan === null || reader.parts > PARTS_MAX) return null;
-  return registersOf(expression) > REGISTERS_MAX ? null : { scan: reader.scan, expression };
+  if (expression === null || expression.kind === "null" || reader.scan === null || reader.parts > EXPRESSION_PARTS_MAX) return null;
+  return isWithinLimits(expression) ? { scan: reader.scan, expression } : null;
 }
 
 /** The condition with an exact hint if the scan can decide it by fields and it has none. */
@@ -42,10 +39,6 @@ export function withFieldHint(value: Typed): Typed {
     hints: [{ kind: "field", scan: found.scan, predicate: { operator: "true", expression: found.expression } }],
     isExact: true,
   };
-}
-
-function registersOf(expression: FieldExpression): number {
-  return expression.kind === "call" ? Math.max(...expression.operands.map((operand, i) => i + registersOf(operand))) : 1;
 }
 
 /** False if an integer could leave 64 bits where DuckDB would not compute it, because another part has decided already. */
@@ -76,7 +69,7 @@ class Reader {
 
   /** Null: a scan cannot compute it. */
   read(node: Expression): Part | null {
-    if (++this.parts > PARTS_MAX) return null;
+    if (++this.parts > EXPRESSION_PARTS_MAX) return null;
     switch (node.class) {
       case "COLUMN_REF":
         return this.column(node);
@@ -195,7 +188,7 @@ class Reader {
       case "COMPARE_IN":
       case "COMPARE_NOT_IN": {
         const list = others.flatMap(members);
-        const values = list.length > PARTS_MAX ? null : this.numbers([first!, ...list], (i) => (i === 0 ? list.length - 1 : 1));
+        const values = list.length > EXPRESSION_PARTS_MAX ? null : this.numbers([first!, ...list], (i) => (i === 0 ? list.length - 1 : 1));
         if (values === null || list.length === 0) return null;
         const [value, ...listed] = values;
         const isIn = listed.map((each) => truth("=", value!, each)).reduce((a, b) => truth("or", a, b));

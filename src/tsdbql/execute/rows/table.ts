@@ -1,5 +1,6 @@
 // One measurement of a pinned snapshot, as read by SELECT: its scan predicates, its rows in groups.
 import type { Kernel } from "../../../kernel/memory/kernel.ts";
+import { withColumns } from "../../../model/query/field-expression.ts";
 import { ALL_TIME, type FieldPredicate, type TagPredicate } from "../../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import { StepCounter, type Steps } from "../../../model/steps.ts";
@@ -7,7 +8,7 @@ import type { Turns } from "../../../model/turns.ts";
 import { textsOf } from "../../../scan/series-tags.ts";
 import type { FieldType } from "../../parse/ast.ts";
 import type { Schema } from "../../plan/types.ts";
-import type { TagTest, Where } from "../../plan/where.ts";
+import type { FieldTest, TagTest, Where } from "../../plan/where.ts";
 import type { OpenTable } from "../context.ts";
 
 const FIELD_TYPE: Partial<Record<ColumnType, FieldType>> = {
@@ -72,8 +73,17 @@ export class MeasurementTable {
         else tags.push({ columnId, values: await turns.run(acceptedOf(test, values)) });
       }
     }
-    const fields = where.fields.map(({ field, ...test }): FieldPredicate => ({ columnId: this.column(field)!.id, ...test }));
+    const fields = where.fields.map((test) => this.predicate(test));
     return { tags, fields, leftTags, isEmpty: where.isNever || tags.some(({ values }) => values.length === 0) };
+  }
+
+  private predicate(test: FieldTest): FieldPredicate {
+    if (test.operator === "true") {
+      const { names, expression } = test;
+      return { operator: "true", expression: withColumns(expression, (place) => this.column(names[place]!)!.id) };
+    }
+    const { field, ...comparison } = test;
+    return { columnId: this.column(field)!.id, ...comparison };
   }
 
   /** Values of a tag in the dictionaries of the rows, "" for absent; null: too many. */
