@@ -175,6 +175,7 @@ export const EXCLUSION_BYTES = 24;
 // A column compared with a constant: | kind u32 | negated u32 (0 or 1) | dataPtr u32 | validityPtr u32 | low u64 | span u64 |
 //   integers: value - low <= span, unsigned; floats: low is the constant's bits; booleans: bit `value` of low, never negated;
 //   texts, never negated: low is a pointer to one view; or low is | views u32 | slots u32 | of a set of them, span its number of slots - 1
+// Or integers of fewer bytes (codec/narrow.ts) at dataPtr: low and span are those of the differences.
 // Or a program that is true, of any columns: low is a pointer to it
 export const PREDICATE_BYTES = 32;
 export const PREDICATE_INTEGER = 0;
@@ -187,16 +188,22 @@ export const PREDICATE_BOOLEAN = 5;
 export const PREDICATE_TEXT = 6;
 export const PREDICATE_TEXTS = 7;
 export const PREDICATE_PROGRAM = 8;
+/** Differences of 1, 2 and 4 bytes. */
+export const PREDICATE_NARROW_1 = 9;
+export const PREDICATE_NARROW_2 = 10;
+export const PREDICATE_NARROW_4 = 11;
 
-// A program that computes a value per row (assembly/scan/expression.ts):
+// A program that computes a value per row (assembly/expression/program.ts):
 // | failed u32 | number of steps u32 | registersPtr u32 | 1 = the result is a truth value u32 |, then
-// | step u32 | register u32 | low u64 | per step. Its operands are the registers from that one on, its result takes its place.
+// | step u32 | register u32 | low u64 | high i64 | per step. Its operands are the registers from that one on, its result takes its place.
 export const EXPRESSION_HEADER_BYTES = 16;
-export const EXPRESSION_STEP_BYTES = 16;
-/** A register: | 8 bytes a row | a byte a row, 1 = NULL | u32, not 0 = there may be NULLs | 12 bytes |; or truth values, a byte a row. */
+export const EXPRESSION_STEP_BYTES = 24;
+/** A register: | 8 bytes a row | a byte a row, 1 = NULL | u32, not 0 = there may be NULLs | u32, where its values are: here, or in a column
+ *  | 8 bytes |; or truth values, a byte a row, here. */
 export const EXPRESSION_ROWS = 1024;
 export const EXPRESSION_NULLS = 8192;
 export const EXPRESSION_MARK = 9216;
+export const EXPRESSION_VALUES = 9220;
 export const EXPRESSION_REGISTER_BYTES = 9232;
 export const TRUTH_FALSE = 0;
 export const TRUTH_NULL = 1;
@@ -204,7 +211,7 @@ export const TRUTH_TRUE = 2;
 /** low: | dataPtr u32 | validityPtr u32 | of a column of 8-byte values, or of booleans. */
 export const STEP_LOAD = 0;
 export const STEP_LOAD_TRUTH = 1;
-/** low: its bits. */
+/** low: a pointer to EXPRESSION_ROWS times its 8 bytes; or its truth value. */
 export const STEP_CONSTANT = 2;
 export const STEP_CONSTANT_TRUTH = 3;
 export const STEP_NULL = 4;
@@ -229,6 +236,10 @@ export const STEP_IS_NULL_TRUTH = 22;
 /** Of three operands: the second where the first is true, otherwise the third. */
 export const STEP_CHOOSE = 23;
 export const STEP_CHOOSE_TRUTH = 24;
+/** Of a column of integers in 1, 2 or 4 bytes: low as in STEP_LOAD, high: what is added to each. */
+export const STEP_LOAD_NARROW_1 = 25;
+export const STEP_LOAD_NARROW_2 = 26;
+export const STEP_LOAD_NARROW_4 = 27;
 
 // Rows as text (assembly/text). All words are u32.
 // | rowCount | columnCount | columnsPtr | style | skipsNulls | startPtr | startBytes | endPtr | endBytes | nullPtr | nullBytes | powersPtr

@@ -147,7 +147,7 @@ export {
   newestRanks,
 } from "./scan/newest-union";
 export { countPartRows, cutDividedParts, cutParts, joinParts, pageParts, partBits, partSeries, partValues } from "./scan/page-parts";
-export { expressionColumn } from "./scan/expression";
+export { expressionColumn } from "./expression/program";
 export { selectionCreate, selectionExclude, selectionFree, selectionNext, selectionRanges, selectionWhere } from "./scan/select";
 export { textsFill } from "./scan/texts";
 export {

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
 import { evaluate, TooLarge } from "../../../test/support/rows/naive-expression.ts";
+import { narrowedRun, withNearIntegers } from "../../../test/support/rows/narrow-run.ts";
 import { randomExpression } from "../../../test/support/rows/random-expression.ts";
 import { ALL_TYPES, randomRows } from "../../../test/support/rows/random-rows.ts";
 import { Arena, isPresent, type TestRow, type TestValue, writeRun } from "../../../test/support/rows/rows.ts";
@@ -87,8 +88,10 @@ describe("computed columns", () => {
     const below = prng(seed);
     // registers have 1,024 rows
     const count = [1, 3, 16, 1023, 1024, 1025, 3000][below(7)]!;
-    const rows = randomRows(below, { count, times: 1000, hosts: 3 });
-    const run = writeRun(arena, ALL_TYPES, rows);
+    const isNarrow = below(2) === 0;
+    const wide = randomRows(below, { count, times: 1000, hosts: 3 });
+    const rows = isNarrow ? withNearIntegers(below, wide) : wide;
+    const run = isNarrow ? narrowedRun(kernel, arena, writeRun(arena, ALL_TYPES, rows)) : writeRun(arena, ALL_TYPES, rows);
     for (let i = 0; i < 8; i++) {
       const expression = randomExpression(below, (["float", "integer", "boolean"] as const)[below(3)]!, 1 + below(5), below(2) === 0);
       const wanted = expected(rows, expression);
@@ -169,8 +172,10 @@ describe("conditions", () => {
   test.each(SEEDS)("keep the rows of which they are true, seed %i", (seed) => {
     const below = prng(seed + 1000);
     const count = [1, 5, 1024, 1030, 2500][below(5)]!;
-    const rows = randomRows(below, { count, times: 3000, hosts: 2 }).map((row, i) => ({ ...row, timeNs: BigInt(i) }));
-    const run = writeRun(arena, ALL_TYPES, rows);
+    const isNarrow = below(2) === 0;
+    const wide = randomRows(below, { count, times: 3000, hosts: 2 }).map((row, i) => ({ ...row, timeNs: BigInt(i) }));
+    const rows = isNarrow ? withNearIntegers(below, wide) : wide;
+    const run = isNarrow ? narrowedRun(kernel, arena, writeRun(arena, ALL_TYPES, rows)) : writeRun(arena, ALL_TYPES, rows);
     for (let i = 0; i < 6; i++) {
       const expression = randomExpression(below, "boolean", 1 + below(4), below(2) === 0);
       const range = below(2) === 0 ? ALL_TIME : { minNs: BigInt(below(count)), maxNs: BigInt(below(count)) };

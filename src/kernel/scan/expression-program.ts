@@ -1,7 +1,8 @@
-// Writes an expression over fields as a program of the kernel (assembly/scan/expression.ts), for the columns of one run.
+// Writes an expression over fields as a program of the kernel (assembly/expression/program.ts), for the columns of one run.
 import {
   EXPRESSION_HEADER_BYTES,
   EXPRESSION_REGISTER_BYTES,
+  EXPRESSION_ROWS,
   EXPRESSION_STEP_BYTES,
   STEP_ABSOLUTE_FLOAT,
   STEP_ADD_FLOAT,
@@ -19,6 +20,9 @@ import {
   STEP_LESS_FLOAT,
   STEP_LESS_INTEGER,
   STEP_LOAD,
+  STEP_LOAD_NARROW_1,
+  STEP_LOAD_NARROW_2,
+  STEP_LOAD_NARROW_4,
   STEP_LOAD_TRUTH,
   STEP_MULTIPLY_FLOAT,
   STEP_MULTIPLY_INTEGER,
@@ -50,19 +54,24 @@ interface Step {
   readonly step: number;
   readonly register: number;
   readonly low: bigint;
+  readonly high?: bigint;
 }
+
+/** By the bytes that an integer has. */
+const LOADS_NARROW: Readonly<Record<number, number>> = { 1: STEP_LOAD_NARROW_1, 2: STEP_LOAD_NARROW_2, 4: STEP_LOAD_NARROW_4 };
 
 /** Writes the program to `blocks`. Columns that the run lacks are NULL. @throws TsdbError overloaded */
 export function writeProgram(kernel: Kernel, run: Pick<PartialRun, "columns">, expression: FieldExpression, blocks: Blocks): number {
-  const steps: Step[] = [];
-  const registers = addSteps(expression, 0, run, steps);
+  const writer = new Writer(kernel, run, blocks);
+  const registers = writer.add(expression, 0);
+  const { steps } = writer;
   const ptr = blocks.alloc(EXPRESSION_HEADER_BYTES + steps.length * EXPRESSION_STEP_BYTES);
   const registersPtr = blocks.alloc(registers * EXPRESSION_REGISTER_BYTES);
   kernel.u32.set([0, steps.length, registersPtr, expression.type === "boolean" ? 1 : 0], ptr / 4);
-  steps.forEach(({ step, register, low }, i) => {
+  steps.forEach(({ step, register, low, high = 0n }, i) => {
     const at = ptr + EXPRESSION_HEADER_BYTES + i * EXPRESSION_STEP_BYTES;
     kernel.u32.set([step, register], at / 4);
-    kernel.i64[at / 8 + 1] = BigInt.asIntN(64, low);
+    kernel.i64.set([BigInt.asIntN(64, low), high], at / 8 + 1);
   });
   return ptr;
 }
@@ -85,36 +94,66 @@ export function computeColumn(kernel: Kernel, run: PartialRun, column: ComputedC
   return { columnId: column.id, type, dataPtr, validityPtr: absent === 0 ? 0 : validityPtr };
 }
 
-/** Appends the steps that leave the expression's value in `register`. Returns the number of registers in use up to then. */
-function addSteps(expression: FieldExpression, register: number, run: Pick<PartialRun, "columns">, steps: Step[]): number {
-  if (expression.kind === "call") {
-    const { operator, operands } = expression;
-    const used = operands.map((operand, i) => addSteps(operand, register + i, run, steps));
-    steps.push({ step: stepOf(operator, operands), register, low: 0n });
-    return Math.max(...used);
-  }
-  const isTruth = expression.type === "boolean";
-  if (expression.kind === "constant") steps.push({ register, ...constant(expression.type, expression.value) });
-  else {
-    const column = run.columns.find(({ columnId }) => columnId === expression.columnId);
-    if (column === undefined) steps.push({ register, ...constant(expression.type, null) });
-    else {
-      assert(column.type === columnTypeOf(expression.type), `column ${column.columnId} of type ${column.type} read as ${expression.type}`);
-      assertDense(column);
-      const low = BigInt(column.dataPtr) | (BigInt(column.validityPtr) << 32n);
-      steps.push({ step: isTruth ? STEP_LOAD_TRUTH : STEP_LOAD, register, low });
+class Writer {
+  readonly steps: Step[] = [];
+  /** Constants in kernel memory, by their bits. */
+  private readonly constants = new Map<bigint, number>();
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly run: Pick<PartialRun, "columns">,
+    private readonly blocks: Blocks,
+  ) {}
+
+  /** Appends the steps that leave the expression's value in `register`. Returns the number of registers in use up to then. */
+  add(expression: FieldExpression, register: number): number {
+    if (expression.kind === "call") {
+      const { operator, operands } = expression;
+      const used = operands.map((operand, i) => this.add(operand, register + i));
+      this.steps.push({ step: stepOf(operator, operands), register, low: 0n });
+      return Math.max(...used);
     }
+    const { type } = expression;
+    if (expression.kind === "constant") this.addConstant(type, expression.value, register);
+    else {
+      const column = this.run.columns.find(({ columnId }) => columnId === expression.columnId);
+      if (column === undefined) this.addConstant(type, null, register);
+      else this.addColumn(column, type, register);
+    }
+    return register + 1;
   }
-  return register + 1;
+
+  private addColumn(column: ColumnRun, type: ExpressionType, register: number): void {
+    assert(column.type === columnTypeOf(type), `column ${column.columnId} of type ${column.type} read as ${type}`);
+    assertDense(column);
+    const { narrow } = column;
+    const validity = BigInt(column.validityPtr) << 32n;
+    if (narrow === undefined) {
+      this.steps.push({ step: type === "boolean" ? STEP_LOAD_TRUTH : STEP_LOAD, register, low: BigInt(column.dataPtr) | validity });
+    } else this.steps.push({ step: LOADS_NARROW[narrow.width]!, register, low: BigInt(narrow.ptr) | validity, high: narrow.base });
+  }
+
+  private addConstant(type: ExpressionType, value: number | bigint | boolean | null, register: number): void {
+    if (type === "boolean") {
+      const truth = value === null ? TRUTH_NULL : value ? TRUTH_TRUE : TRUTH_FALSE;
+      this.steps.push({ step: STEP_CONSTANT_TRUTH, register, low: BigInt(truth) });
+    } else if (value === null) this.steps.push({ step: STEP_NULL, register, low: 0n });
+    else this.steps.push({ step: STEP_CONSTANT, register, low: BigInt(this.constantPtr(bitsOf(type, value))) });
+  }
+
+  private constantPtr(bits: bigint): number {
+    let ptr = this.constants.get(bits);
+    if (ptr === undefined) {
+      ptr = this.blocks.alloc(EXPRESSION_ROWS * 8);
+      this.kernel.i64.fill(bits, ptr / 8, ptr / 8 + EXPRESSION_ROWS);
+      this.constants.set(bits, ptr);
+    }
+    return ptr;
+  }
 }
 
-function constant(type: ExpressionType, value: number | bigint | boolean | null): Omit<Step, "register"> {
-  if (type === "boolean") {
-    return { step: STEP_CONSTANT_TRUTH, low: BigInt(value === null ? TRUTH_NULL : value ? TRUTH_TRUE : TRUTH_FALSE) };
-  }
-  if (value === null) return { step: STEP_NULL, low: 0n };
-  if (type === "integer") return { step: STEP_CONSTANT, low: BigInt(value) };
-  return { step: STEP_CONSTANT, low: new BigUint64Array(new Float64Array([Number(value)]).buffer)[0]! };
+function bitsOf(type: "float" | "integer", value: number | bigint | boolean): bigint {
+  return type === "integer" ? BigInt(value) : new BigInt64Array(new Float64Array([Number(value)]).buffer)[0]!;
 }
 
 /** Steps of operators on floats, integers and truth values; undefined: they have none. */

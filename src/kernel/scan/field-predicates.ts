@@ -7,6 +7,9 @@ import {
   PREDICATE_FLOAT_NUMBER,
   PREDICATE_FLOAT_UP_TO,
   PREDICATE_INTEGER,
+  PREDICATE_NARROW_1,
+  PREDICATE_NARROW_2,
+  PREDICATE_NARROW_4,
   PREDICATE_PROGRAM,
   PREDICATE_TEXT,
   PREDICATE_TEXTS,
@@ -15,7 +18,7 @@ import { assert } from "../../model/assert.ts";
 import type { ComparisonOperator, FieldComparison, FieldPredicate } from "../../model/query/scan.ts";
 import { ColumnType } from "../../model/rows/column.ts";
 import { I64_MAX, I64_MIN, U64_MAX } from "../../model/rows/int64.ts";
-import type { PartialRun } from "../../model/rows/run.ts";
+import type { NarrowValues, PartialRun } from "../../model/rows/run.ts";
 import type { Blocks } from "../memory/blocks.ts";
 import type { Kernel } from "../memory/kernel.ts";
 import { writeProgram } from "./expression-program.ts";
@@ -57,10 +60,13 @@ export function writePredicates(
     }
     const column = run.columns.find(({ columnId }) => columnId === predicate.columnId);
     if (column === undefined) return null;
-    const test =
+    const wide =
       predicate.operator === "in" ? textTest(kernel, column.type, predicate.values, blocks) : comparisonTest(column.type, predicate);
+    const { narrow, validityPtr } = column;
+    const isNarrow = narrow !== undefined && wide?.kind === PREDICATE_INTEGER;
+    const test = isNarrow ? narrowTest(wide, narrow, column.type) : wide;
     if (test === null) return null;
-    kernel.u32.set([test.kind, test.negated ? 1 : 0, column.dataPtr, column.validityPtr], at / 4);
+    kernel.u32.set([test.kind, test.negated ? 1 : 0, isNarrow ? narrow.ptr : column.dataPtr, validityPtr], at / 4);
     kernel.i64.set([BigInt.asIntN(64, test.low), BigInt.asIntN(64, test.span)], at / 8 + 2);
   }
   return { ptr, count: predicates.length, programs };
@@ -76,6 +82,20 @@ function comparisonTest(type: ColumnType, { columnId, operator, value }: FieldCo
   const passing = [0, 1].filter((candidate) => holds(operator, candidate - number));
   const low = passing.reduce((bits, candidate) => bits | (1 << candidate), 0);
   return low === 0 ? null : { kind: PREDICATE_BOOLEAN, negated: false, low: BigInt(low), span: 0n };
+}
+
+const NARROW_KINDS: Readonly<Record<number, number>> = { 1: PREDICATE_NARROW_1, 2: PREDICATE_NARROW_2, 4: PREDICATE_NARROW_4 };
+
+/** The test of integers as one of their differences to the least of them. Returns null if none of them passes it. */
+function narrowTest({ negated, low, span }: Test, { width, base }: NarrowValues, type: ColumnType): Test | null {
+  const kind = NARROW_KINDS[width]!;
+  const most = (1n << BigInt(8 * width)) - 1n;
+  const first = low - (type === ColumnType.unsigned ? BigInt.asUintN(64, base) : base);
+  const last = first + span;
+  // "not equal" to what none of them is: all pass
+  if (first > most || last < 0n) return negated ? { kind, negated: false, low: 0n, span: most } : null;
+  const least = first < 0n ? 0n : first;
+  return { kind, negated, low: least, span: (last > most ? most : last) - least };
 }
 
 /** A single text is compared, several are looked up in a hash table. */

@@ -11,6 +11,7 @@ import {
   randomTombstones,
   satisfies,
 } from "../../../test/support/rows/naive-scan.ts";
+import { narrowedRun } from "../../../test/support/rows/narrow-run.ts";
 import { ALL_TYPES, randomRows } from "../../../test/support/rows/random-rows.ts";
 import { Arena, readRun, type TestRow, writeRun } from "../../../test/support/rows/rows.ts";
 import { openOne, openScan } from "../../../test/support/rows/run-scan.ts";
@@ -56,8 +57,9 @@ function randomRequest(below: (n: number) => number): ScanRequest {
   };
 }
 
+const OPERATORS: readonly ComparisonOperator[] = ["=", "!=", "<", "<=", ">", ">="];
+
 describe("field predicates", () => {
-  const OPERATORS: readonly ComparisonOperator[] = ["=", "!=", "<", "<=", ">", ">="];
   const EDGES: [
     name: string,
     columnId: number,
@@ -134,6 +136,44 @@ describe("field predicates", () => {
     const before = kernel.heap.usedBytes;
     expect(() => openOne(kernel, run, { columns: ALL_TYPES, range: ALL_TIME, tags: [], fields })).toThrow("BUG");
     expect(kernel.heap.usedBytes).toBe(before);
+  });
+});
+
+describe("integers in fewer bytes", () => {
+  const KINDS = [
+    { columnId: 3, name: "i", base: -100n },
+    { columnId: 3, name: "i", base: I64_MIN },
+    { columnId: 3, name: "i", base: I64_MAX - 70_000n },
+    { columnId: 4, name: "u", base: 0n },
+    { columnId: 4, name: "u", base: 2n ** 63n - 50n },
+    { columnId: 4, name: "u", base: U64_MAX - 70_000n },
+  ];
+
+  test.each(KINDS)("of $name from $base: every operator, of adjacent rows and of others", ({ columnId, name, base }) => {
+    const below = prng(7);
+    for (const range of [1n, 255n, 65_535n, 70_000n]) {
+      for (const isSparse of [false, true]) {
+        const rows = Array.from({ length: 100 }, (_, i): TestRow => {
+          const value = i === 0 ? base : i === 1 ? base + range : base + (range * BigInt(below(1001))) / 1000n;
+          return { timeNs: BigInt(i), tags: { host: `h${below(2)}` }, fields: { [name]: isSparse && below(3) === 0 ? null : value } };
+        });
+        const run = narrowedRun(kernel, arena, writeRun(arena, ALL_TYPES, rows));
+        const constants = [base, base + 1n, base + range / 2n, base + range, base + range + 1n, base - 1n, 0n];
+        for (const operator of OPERATORS) {
+          for (const value of constants) {
+            const comparison: FieldComparison = { columnId, operator, value };
+            // after another condition rows are not adjacent
+            for (const others of [[], [{ columnId: 1, values: ["h0"] }]]) {
+              const fields: FieldPredicate[] = others.length === 0 ? [comparison] : [comparison, comparison];
+              const request = { columns: [TIME_COLUMN], range: ALL_TIME, tags: others, fields };
+              const found = drain(kernel, openOne(kernel, run, request), [TIME_COLUMN]).map(([time]) => time);
+              const expected = rows.filter((row) => isWanted(row, { ...request, tags: others }, ALL_TYPES)).map(({ timeNs }) => timeNs);
+              expect([operator, value, range, found]).toEqual([operator, value, range, expected]);
+            }
+          }
+        }
+      }
+    }
   });
 });
 

@@ -278,13 +278,13 @@ describe("integers", () => {
     });
   });
 
-  test("are as wide as scans read them where there is room", () => {
+  test("are as wide as scans read them where there is room, and narrowed beside", () => {
     withBlock((block, reader) => {
       const lease = reader.lease();
       const { dataPtr } = block.column(0, USED.id, lease)!;
       lease.release();
       const again = block.column(0, USED.id, lease)!;
-      expect([again.narrow, again.dataPtr]).toEqual([undefined, dataPtr]);
+      expect([again.narrow?.width, again.dataPtr]).toEqual([2, dataPtr]);
       lease.release();
     }, 64 << 20);
   });

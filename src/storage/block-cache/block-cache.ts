@@ -284,7 +284,7 @@ export class OpenBlock {
     if (narrow !== null) lease.found(narrow);
     if (whole !== null) {
       lease.found(whole);
-      return whole.value;
+      return narrow === null || narrow.value.hasTimes ? whole.value : narrow.value.run(() => whole.value);
     }
     const column = narrow!.value.run(() => this.widened({ page, columnId }, narrow!.value, lease));
     lease.widens(column);
