@@ -65,6 +65,8 @@ export class Aggregator {
   private readonly blockPtr: number;
   private readonly spansPtr: number;
   private readonly isOneCell: boolean;
+  /** True if all rows belong to one cell: they need not be asked for theirs. */
+  private readonly hasOneGroup: boolean;
   private failed = false;
   private released = false;
 
@@ -78,6 +80,7 @@ export class Aggregator {
     aggregateColumns(request);
     this.range = intersect(range, request.range);
     this.isOneCell = isOneCell(request);
+    this.hasOneGroup = request.bins === null && request.groupBy.length === 0 && request.merged === undefined;
     this.computed = computedColumns(request.aggregates);
     this.keepsText = request.aggregates.some(({ fn, column }) => (fn === "first" || fn === "last") && column?.type === ColumnType.string);
     this.scratch = new Blocks(kernel);
@@ -87,7 +90,7 @@ export class Aggregator {
     try {
       this.addColumns();
       this.rangesPtr = this.scratch.alloc(Math.max(RANGES_MAX * RANGE_BYTES, BLOCK_ROWS * 4));
-      this.blockPtr = this.scratch.alloc(BLOCK_ROWS * 4);
+      this.blockPtr = this.scratch.allocZeroed(BLOCK_ROWS * 4);
       this.spansPtr = this.scratch.alloc(SPANS_MAX * SPAN_BYTES);
       const bins = planBins(request.bins, this.range);
       if (bins !== null && this.rowCounts !== null) {
@@ -269,26 +272,32 @@ export class Aggregator {
 
   private addRows(run: Run, selection: RowSelection | "all"): boolean {
     const { rangesPtr, blockPtr } = this;
-    const cells = this.cells!;
     for (let first = 0, count = BLOCK_ROWS; count === BLOCK_ROWS; first += BLOCK_ROWS) {
       if (selection === "all") count = Math.max(0, Math.min(BLOCK_ROWS, run.rowCount - first));
       else count = selection.next(rangesPtr, BLOCK_ROWS);
       if (count === 0) return true;
       const rows = { rowsPtr: selection === "all" ? 0 : rangesPtr, first, count };
       if (!this.reserveGroups()) return false;
-      let found = cells.ofRows(run, rows, { mapPtr: this.groups.mapOf(run.dictionary), targetPtr: blockPtr });
-      if (found === "unknown") {
-        this.groups.learnRows(run.dictionary, run.seriesPtr, rows);
-        // compute all cells again: new groups may have renumbered them
-        if (!this.reserveGroups()) return false;
-        found = cells.ofRows(run, rows, { mapPtr: this.groups.mapOf(run.dictionary), targetPtr: blockPtr });
-      }
-      if (found === null) return false;
+      // of one group each row has cell 0, as the block does
+      if (!this.hasOneGroup && !this.findCells(run, rows)) return false;
       const byRow: CellRows = { kind: "rows", cellsPtr: blockPtr, ...rows };
       const spans = this.kernel.call.cellsJoin(blockPtr, rows.rowsPtr, first, count, this.spansPtr, Math.ceil(count / SPAN_ROWS_MIN));
       if (!this.reduce(run, spans === 0 ? byRow : { kind: "spans", ptr: this.spansPtr, count: spans }, byRow)) return false;
     }
     return true;
+  }
+
+  /** Writes the cells of rows to the block. Returns false if the memory does not suffice. */
+  private findCells(run: Run, rows: { readonly rowsPtr: number; readonly first: number; readonly count: number }): boolean {
+    const cells = this.cells!;
+    let found = cells.ofRows(run, rows, { mapPtr: this.groups.mapOf(run.dictionary), targetPtr: this.blockPtr });
+    if (found === "unknown") {
+      this.groups.learnRows(run.dictionary, run.seriesPtr, rows);
+      // compute all cells again: new groups may have renumbered them
+      if (!this.reserveGroups()) return false;
+      found = cells.ofRows(run, rows, { mapPtr: this.groups.mapOf(run.dictionary), targetPtr: this.blockPtr });
+    }
+    return found !== null;
   }
 
   private reserveGroups(): boolean {
@@ -298,7 +307,8 @@ export class Aggregator {
   /** Adds rows to every column. `inTime` describes the same rows for aggregates that depend on time order, which spans of unsorted runs
    *  do not have. */
   private reduce(run: PartialRun, rows: CellRows, inTime = rows): boolean {
-    countRows(this.kernel, rows, 0, this.rowCounts!);
+    if (this.hasOneGroup && rows.kind === "rows") this.kernel.i64[this.rowCounts!.ptr / 8]! += BigInt(rows.count);
+    else countRows(this.kernel, rows, 0, this.rowCounts!);
     for (const facts of this.columns.values()) {
       const column = facts.of(run);
       if (column !== undefined && !facts.add({ rows, inTime }, column, run.timePtr ?? 0)) return false;
