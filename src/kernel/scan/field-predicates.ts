@@ -64,7 +64,7 @@ export function writePredicates(
       predicate.operator === "in" ? textTest(kernel, column.type, predicate.values, blocks) : comparisonTest(column.type, predicate);
     const { narrow, validityPtr } = column;
     const isNarrow = narrow !== undefined && wide?.kind === PREDICATE_INTEGER;
-    const test = isNarrow ? narrowTest(wide, narrow, column.type) : wide;
+    const test = isNarrow ? narrowTest(wide, narrow) : wide;
     if (test === null) return null;
     kernel.u32.set([test.kind, test.negated ? 1 : 0, isNarrow ? narrow.ptr : column.dataPtr, validityPtr], at / 4);
     kernel.i64.set([BigInt.asIntN(64, test.low), BigInt.asIntN(64, test.span)], at / 8 + 2);
@@ -86,16 +86,25 @@ function comparisonTest(type: ColumnType, { columnId, operator, value }: FieldCo
 
 const NARROW_KINDS: Readonly<Record<number, number>> = { 1: PREDICATE_NARROW_1, 2: PREDICATE_NARROW_2, 4: PREDICATE_NARROW_4 };
 
-/** The test of integers as one of their differences to the least of them. Returns null if none of them passes it. */
-function narrowTest({ negated, low, span }: Test, { width, base }: NarrowValues, type: ColumnType): Test | null {
+const WORDS = U64_MAX + 1n;
+
+/** The test of integers as one of their differences to the least of them. The values may go on at the other end of 64 bits: then those that
+ *  pass may be the first and the last differences. Returns null if none of them passes it. */
+function narrowTest({ negated, low, span }: Test, { width, base }: NarrowValues): Test | null {
   const kind = NARROW_KINDS[width]!;
   const most = (1n << BigInt(8 * width)) - 1n;
-  const first = low - (type === ColumnType.unsigned ? BigInt.asUintN(64, base) : base);
-  const last = first + span;
+  const offset = BigInt.asUintN(64, low - base);
+  const end = offset + span;
+  const hasLast = offset <= most;
+  const hasFirst = end >= WORDS;
   // "not equal" to what none of them is: all pass
-  if (first > most || last < 0n) return negated ? { kind, negated: false, low: 0n, span: most } : null;
-  const least = first < 0n ? 0n : first;
-  return { kind, negated, low: least, span: (last > most ? most : last) - least };
+  if (!hasLast && !hasFirst) return negated ? { kind, negated: false, low: 0n, span: most } : null;
+  const lowest = hasLast ? offset : 0n;
+  const highest = hasFirst ? end - WORDS : end;
+  if (!hasFirst || !hasLast) return { kind, negated, low: lowest, span: (highest > most ? most : highest) - lowest };
+  // from `lowest` to the greatest, and on from 0 to `highest`
+  if (highest + 1n >= lowest) return { kind, negated, low: 0n, span: most };
+  return { kind, negated, low: lowest, span: most - lowest + 1n + highest };
 }
 
 /** A single text is compared, several are looked up in a hash table. */

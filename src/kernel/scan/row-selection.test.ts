@@ -147,18 +147,23 @@ describe("integers in fewer bytes", () => {
     { columnId: 4, name: "u", base: 0n },
     { columnId: 4, name: "u", base: 2n ** 63n - 50n },
     { columnId: 4, name: "u", base: U64_MAX - 70_000n },
+    // these go on at the other end
+    { columnId: 3, name: "i", base: I64_MAX - 10n },
+    { columnId: 4, name: "u", base: U64_MAX - 10n },
+    { columnId: 4, name: "u", base: U64_MAX },
   ];
 
   test.each(KINDS)("of $name from $base: every operator, of adjacent rows and of others", ({ columnId, name, base }) => {
     const below = prng(7);
+    const within = (value: bigint) => (name === "i" ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value));
     for (const range of [1n, 255n, 65_535n, 70_000n]) {
       for (const isSparse of [false, true]) {
         const rows = Array.from({ length: 100 }, (_, i): TestRow => {
-          const value = i === 0 ? base : i === 1 ? base + range : base + (range * BigInt(below(1001))) / 1000n;
+          const value = within(i === 0 ? base : i === 1 ? base + range : base + (range * BigInt(below(1001))) / 1000n);
           return { timeNs: BigInt(i), tags: { host: `h${below(2)}` }, fields: { [name]: isSparse && below(3) === 0 ? null : value } };
         });
         const run = narrowedRun(kernel, arena, writeRun(arena, ALL_TYPES, rows));
-        const constants = [base, base + 1n, base + range / 2n, base + range, base + range + 1n, base - 1n, 0n];
+        const constants = [base, base + 1n, base + range / 2n, base + range, base + range + 1n, base - 1n, 0n, 5n, -5n].map(within);
         for (const operator of OPERATORS) {
           for (const value of constants) {
             const comparison: FieldComparison = { columnId, operator, value };
