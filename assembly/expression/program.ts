@@ -78,14 +78,14 @@ export function keepTrue(program: u32, rows: u32, count: u32): u32 {
   return (out - rows) >> 2;
 }
 
-/** Writes the values of all rows, 8 bytes each or one for truth values, and bits of those that are present to a bitmap of zeros. Returns
- *  the number of NULLs; all ones: an integer does not fit. */
-export function expressionColumn(program: u32, rowCount: u32, target: u32, validity: u32): u32 {
+/** Writes the values of rows [first, end), 8 bytes each or one for truth values, and bits of those that are present to a bitmap of zeros;
+ *  `first` is a multiple of EXPRESSION_ROWS. Returns the number of NULLs; all ones: an integer does not fit. */
+export function expressionColumn(program: u32, first: u32, end: u32, target: u32, validity: u32): u32 {
   const result = changetype<Program>(program).registers;
   const isTruth = changetype<Program>(program).isTruth != 0;
   let absent: u32 = 0;
-  for (let from: u32 = 0; from < rowCount; from += EXPRESSION_ROWS) {
-    const count = min<u32>(rowCount - from, EXPRESSION_ROWS);
+  for (let from = first; from < end; from += EXPRESSION_ROWS) {
+    const count = min<u32>(end - from, EXPRESSION_ROWS);
     run(program, 0, from, count);
     if (changetype<Program>(program).failed != 0) return u32.MAX_VALUE;
     absent += isTruth ? writeTruths(result, from, count, target, validity) : writeValues(result, from, count, target, validity);

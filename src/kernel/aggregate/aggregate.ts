@@ -2,6 +2,7 @@
 // by series and bin by bin, reducing each contiguous stretch of a column at once; for an unsorted run the cell of each row is computed once
 // and used for all columns.
 
+import { EXPRESSION_ROWS } from "../../../assembly/abi.ts";
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { type AggregateRequest, aggregateColumns, computedColumns, isOfTime, type QuantileAggregate } from "../../model/query/aggregate.ts";
@@ -12,7 +13,7 @@ import { ColumnType } from "../../model/rows/column.ts";
 import { type PartialRun, type Run, wholeRun } from "../../model/rows/run.ts";
 import { Blocks } from "../memory/blocks.ts";
 import type { Kernel } from "../memory/kernel.ts";
-import { computeColumn } from "../scan/expression-program.ts";
+import { computeColumn, type RowStretch } from "../scan/expression-program.ts";
 import { RowSelection, type SelectedRun } from "../scan/row-selection.ts";
 import { type CellArray, CellArrays } from "./arrays.ts";
 import { AggregateCells, planBins } from "./cells.ts";
@@ -123,18 +124,47 @@ export class Aggregator {
     }
   }
 
-  /** The run with its computed columns, unless no row of it is wanted. Null: an integer of a row left 64 bits. */
+  /** The run with its computed columns, unless no row of it is wanted. Null: they need too much memory, or an integer of a row left 64
+   *  bits. */
   private withComputed(selected: SelectedRun, blocks: Blocks): SelectedRun | null {
-    if (!RowSelection.canHold(selected)) return selected;
     const { run } = selected;
+    const stretches = this.wantedStretches(selected);
+    if (stretches.length === 0) return selected;
+    if (run.rowCount * this.computed.length * 8 > this.options.memoryBytesMax / 4) return null;
     const columns = [...run.columns];
     for (const column of this.computed) {
-      const values = computeColumn(this.kernel, run, column, blocks);
+      const values = computeColumn(this.kernel, run, column, stretches, blocks);
       if (values === "failed") return null;
       columns.push(values);
     }
     const whole = { ...run, columns };
     return selected.selection === "all" ? { run: whole, selection: "all" } : { run: wholeRun(whole), selection: selected.selection };
+  }
+
+  /** Stretches with all wanted rows, and others beside them: of a long run often few are. */
+  private wantedStretches(selected: SelectedRun): readonly RowStretch[] {
+    const { run } = selected;
+    const all = [{ first: 0, end: run.rowCount }];
+    // finding rows of an unsorted run takes as long as computing them
+    if (!run.sorted || RowSelection.isAll(selected)) return RowSelection.canHold(selected) ? all : [];
+    const selection = RowSelection.openBySeries(this.kernel, selected);
+    if (selection === "none") return [];
+    const stretches: { first: number; end: number }[] = [];
+    try {
+      for (let count = RANGES_MAX; count === RANGES_MAX; ) {
+        count = selection.nextRanges(this.rangesPtr, RANGES_MAX);
+        for (let at = this.rangesPtr / 4, last = at + count * 3; at < last; at += 3) {
+          const first = Math.floor(this.kernel.u32[at + 1]! / EXPRESSION_ROWS) * EXPRESSION_ROWS;
+          const end = Math.min(Math.ceil(this.kernel.u32[at + 2]! / EXPRESSION_ROWS) * EXPRESSION_ROWS, run.rowCount);
+          const before = stretches.at(-1);
+          if (before === undefined || first > before.end) stretches.push({ first, end });
+          else before.end = Math.max(before.end, end);
+        }
+      }
+      return stretches;
+    } finally {
+      selection.release();
+    }
   }
 
   private addSelected(selected: SelectedRun): boolean {

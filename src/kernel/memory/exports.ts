@@ -102,7 +102,7 @@ export interface ScanExports {
   ): number;
   selectionExclude(selection: number, exclusions: number, count: number): void;
   selectionWhere(selection: number, predicates: number, count: number): void;
-  expressionColumn(program: number, rowCount: number, target: number, validity: number): number;
+  expressionColumn(program: number, first: number, end: number, target: number, validity: number): number;
   textsFill(views: number, count: number, slots: number, mask: number): void;
   selectionFree(selection: number): void;
   selectionRanges(selection: number, target: number, max: number): number;

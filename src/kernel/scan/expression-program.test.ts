@@ -42,7 +42,7 @@ function computed(run: Run, expression: FieldExpression): (TestValue | null)[] |
   const before = kernel.heap.usedBytes;
   const blocks = new Blocks(kernel);
   try {
-    const values = computeColumn(kernel, run, column(expression), blocks);
+    const values = computeColumn(kernel, run, column(expression), [{ first: 0, end: run.rowCount }], blocks);
     if (values === "failed") return "failed";
     const { type, dataPtr, validityPtr } = values;
     return Array.from({ length: run.rowCount }, (_, row) => {

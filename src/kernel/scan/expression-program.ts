@@ -81,16 +81,31 @@ export function hasFailed(kernel: Kernel, programPtr: number): boolean {
   return kernel.u32[programPtr / 4] !== 0;
 }
 
-/** The computed column of a run, in memory of `blocks`. Returns "failed" if an integer leaves 64 bits, in whatever row of the run.
- *  @throws TsdbError overloaded */
-export function computeColumn(kernel: Kernel, run: PartialRun, column: ComputedColumn, blocks: Blocks): ColumnRun | "failed" {
+/** Rows [first, end) of a run. */
+export interface RowStretch {
+  readonly first: number;
+  readonly end: number;
+}
+
+/** The computed column of a run, in memory of `blocks`, with values in these stretches of rows alone, each of which begins with a multiple
+ *  of EXPRESSION_ROWS. Returns "failed" if an integer leaves 64 bits in one of them. @throws TsdbError overloaded */
+export function computeColumn(
+  kernel: Kernel,
+  run: PartialRun,
+  column: ComputedColumn,
+  stretches: readonly RowStretch[],
+  blocks: Blocks,
+): ColumnRun | "failed" {
   const { rowCount } = run;
   const type = columnTypeOf(column.expression.type);
   const programPtr = writeProgram(kernel, run, column.expression, blocks);
   const dataPtr = blocks.alloc(Math.max(1, rowCount) * VALUE_BYTES[type]);
   const validityPtr = blocks.allocZeroed(Math.ceil(rowCount / 8) + 8);
-  const absent = kernel.call.expressionColumn(programPtr, rowCount, dataPtr, validityPtr) >>> 0;
-  if (hasFailed(kernel, programPtr)) return "failed";
+  let absent = 0;
+  for (const { first, end } of stretches) {
+    absent += kernel.call.expressionColumn(programPtr, first, end, dataPtr, validityPtr) >>> 0;
+    if (hasFailed(kernel, programPtr)) return "failed";
+  }
   return { columnId: column.id, type, dataPtr, validityPtr: absent === 0 ? 0 : validityPtr };
 }
 
