@@ -182,7 +182,7 @@ describe("conditions", () => {
       const within = rows.filter(({ timeNs }) => timeNs >= range.minNs && timeNs <= range.maxNs);
       const wanted = expected(within, expression);
       const found = () => passing(run, expression, range);
-      if (wanted.some(isTooLarge)) expect(found).toThrow("64 bits");
+      if (wanted.some(isTooLarge)) expect(found).toThrow("64-bit");
       else expect(found()).toEqual(within.filter((_, row) => wanted[row] === true).map(({ timeNs }) => timeNs));
     }
   });
@@ -190,7 +190,7 @@ describe("conditions", () => {
   test("a row that is not selected cannot fail", () => {
     const run = writeRun(arena, ALL_TYPES, rowsOf({ i: 1n }, { i: I64_MAX }, { i: 5n }));
     const expression = call("<", "boolean", integer(2n), call("+", "integer", I, integer(2n)));
-    expect(() => passing(run, expression)).toThrow("64 bits");
+    expect(() => passing(run, expression)).toThrow("64-bit");
     expect(passing(run, expression, { minNs: 2n, maxNs: 2n })).toEqual([2n]);
     expect(passing(run, expression, { minNs: 0n, maxNs: 0n })).toEqual([0n]);
   });

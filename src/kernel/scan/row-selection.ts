@@ -26,7 +26,7 @@ export interface RowChoice {
 export type SelectedRun = { readonly selection: "all"; readonly run: PartialRun } | { readonly selection: RowChoice; readonly run: Run };
 
 const NO_PREDICATES: WrittenPredicates = { ptr: 0, count: 0, programs: [] };
-const INTEGER_TOO_LARGE = "an integer in a condition is too large: expected at most 64 bits";
+const INTEGER_TOO_LARGE = "Arrow error: Arithmetic overflow: a value in a condition does not fit a 64-bit integer";
 const NO_EXCLUSIONS: readonly Exclusion[] = [];
 const NO_TIMES: readonly TimeRange[] = [];
 
