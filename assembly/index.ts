@@ -87,8 +87,10 @@ export {
   cellsFull,
   cellsHash,
   cellsJoin,
+  cellsOfGroups,
   cellsOfRows,
   cellsWithRows,
+  groupsOfRows,
 } from "./scan/cells";
 export {
   groupKeysBytes,
@@ -163,6 +165,17 @@ export {
   scanCodes,
 } from "./scan/series-choice";
 export { gatherTags } from "./scan/tags";
+export {
+  valueGroupsBytes,
+  valueGroupsCount,
+  valueGroupsCreate,
+  valueGroupsDescribe,
+  valueGroupsFree,
+  valueGroupsOfFloats,
+  valueGroupsOfIntegers,
+  valueGroupsOfNothing,
+  valueGroupsOfTexts,
+} from "./scan/value-groups";
 export { squeeze } from "./codec/nulls";
 export { areBelow, blockCodes, blockSeries, fillSeries, isOffsets, neverDescend, seriesOfRow } from "./store/block";
 export { distinctTexts } from "./store/distinct";

@@ -280,6 +280,32 @@ export function cellsOfRows(
   return count;
 }
 
+/** target[i] = group of the row listed, or of row first + i when `rows` is 0; 0 without a map. Returns how many, as cellsOfRows. */
+export function groupsOfRows(series: u32, rows: u32, first: u32, count: u32, map: u32, target: u32): u32 {
+  if (map == 0) {
+    memory.fill(target, 0, count << 2);
+    return count;
+  }
+  for (let i: u32 = 0; i < count; i++) {
+    const row = rows != 0 ? load<u32>(rows + (i << 2)) : first + i;
+    const group = load<u32>(map + (load<u32>(series + (row << 2)) << 2));
+    if (group == NO_GROUP) return i;
+    store<u32>(target + (i << 2), group);
+  }
+  return count;
+}
+
+/** Replaces the groups of rows by their cells. Not for one bin, where these are the same. */
+export function cellsOfGroups(cells: Cells, times: u32, rows: u32, first: u32, count: u32, groups: u32): void {
+  const bins = cells.bins;
+  for (let i: u32 = 0; i < count; i++) {
+    const row = rows != 0 ? load<u32>(rows + (i << 2)) : first + i;
+    const bin = (load<u64>(times + (row << 3)) - cells.origin) / cells.width;
+    const group = load<u32>(groups + (i << 2));
+    store<u32>(groups + (i << 2), bins != 0 ? group * bins + <u32>bin : hashedCell(cells, group, bin));
+  }
+}
+
 /** Joins rows side by side of one cell to spans. Returns how many, or 0 when they would be more than `max`. */
 export function cellsJoin(cells: u32, rows: u32, first: u32, count: u32, spans: u32, max: u32): u32 {
   let found: u32 = 0;

@@ -1,12 +1,12 @@
 // Implements ScanTable on a snapshot's table: returns rows in chunks, or groups of them. Runs in the query worker.
-import { Aggregator, isOneCell } from "../kernel/aggregate/aggregate.ts";
+import { Aggregator } from "../kernel/aggregate/aggregate.ts";
 import { KernelCombinations } from "../kernel/aggregate/tag-combinations.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { NewestInOrder } from "../kernel/scan/newest-order.ts";
 import { openRunCursor } from "../kernel/scan/scan.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
-import { type AggregateRequest, storedColumnIds, type TimeBins } from "../model/query/aggregate.ts";
+import { type AggregateRequest, readsSeriesAndTimes, storedColumnIds, type TimeBins } from "../model/query/aggregate.ts";
 import {
   type FieldPredicate,
   type FieldTexts,
@@ -247,14 +247,15 @@ export class TableScan implements ScanTable {
 
   private aggregateNeeds(request: AggregateRequest): Pick<PieceRequest, "fields" | "texts" | "series" | "time" | "bySeries" | "keepsText"> {
     const { aggregates, fields } = request;
-    const ids = new Set([...aggregates.flatMap(storedColumnIds), ...fields.flatMap(predicateColumns)]);
+    const ids = new Set([...storedColumnIds(request), ...fields.flatMap(predicateColumns)]);
+    const readsAll = readsSeriesAndTimes(request);
     return {
       fields: this.columns.filter((column) => ids.has(column.id) && isField(column)),
       texts: fields.filter(isTexts),
       // for runs whose rows are all wanted
-      series: !isOneCell(request),
-      time: !isOneCell(request),
-      bySeries: !isOneCell(request) || request.tags.length + (request.tests?.length ?? 0) > 0,
+      series: readsAll,
+      time: readsAll,
+      bySeries: readsAll || request.tags.length + (request.tests?.length ?? 0) > 0,
       keepsText: aggregates.some(({ fn, column }) => (fn === "first" || fn === "last") && column?.type === ColumnType.string),
     };
   }

@@ -61,7 +61,7 @@ const CASES: [statement: string, narrowed: string[]][] = [
   ["SELECT * FROM (SELECT host AS h, f + 1 AS g, i FROM cpu WHERE f > 0) WHERE h = 'a' AND i > 3", ["f>0 host=a i>3"]],
   ["SELECT * FROM (SELECT * FROM (SELECT * FROM cpu) AS x) AS y WHERE y.host = 'b' AND y.time < '1970-01-01'", ["host=b time"]],
   ["SELECT g FROM (SELECT f + 1 AS g, host FROM cpu) WHERE g > 3", [ALL]],
-  ["SELECT * FROM (SELECT DISTINCT host, i FROM cpu) WHERE host = 'a' ORDER BY i", ["host=a"]],
+  ["SELECT * FROM (SELECT DISTINCT host, i % 7 AS i FROM cpu) WHERE host = 'a' ORDER BY i", ["host=a"]],
   ["SELECT * FROM (SELECT host, i FROM cpu ORDER BY i, host, time, f LIMIT 30) WHERE host = 'a'", [ALL]],
   ["SELECT * FROM (SELECT DISTINCT ON (host) host, i FROM cpu ORDER BY host, time, i, f) WHERE i > 3", [ALL]],
   ["SELECT * FROM (SELECT host, i, row_number() OVER (ORDER BY time, i, f, u, s) AS n FROM cpu) WHERE host = 'a'", [ALL]],

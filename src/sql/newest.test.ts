@@ -74,7 +74,7 @@ const NOT_NEWEST = [
   "SELECT DISTINCT ON (host) i AS time, host FROM cpu ORDER BY host, time DESC, f, i, u, s",
   "SELECT DISTINCT ON (host) *, sum(i) OVER (PARTITION BY host) FROM cpu ORDER BY host, time DESC",
   "SELECT DISTINCT ON (host) unnest(CASE WHEN f > 0 THEN [1] ELSE [] END), host FROM cpu ORDER BY host, time DESC",
-  "SELECT DISTINCT host, i FROM cpu ORDER BY host, i DESC LIMIT 1",
+  "SELECT DISTINCT host, i % 7 AS i FROM cpu ORDER BY host, i DESC LIMIT 1",
   // conditions that choose among the rows of a series
   "SELECT DISTINCT ON (host) * FROM cpu WHERE f > 3 ORDER BY host, time DESC",
   "SELECT DISTINCT ON (host) * FROM cpu WHERE s = 'text 1' ORDER BY host, time DESC",
@@ -105,7 +105,7 @@ const NOT_NEWEST = [
   // aggregates
   "SELECT host, min(time), max(s) FROM cpu GROUP BY host",
   "SELECT host, max(time), count(s) FROM cpu GROUP BY host",
-  "SELECT s, max(time) FROM cpu GROUP BY s",
+  "SELECT length(s), max(time) FROM cpu GROUP BY 1",
   "SELECT date_bin(INTERVAL '1 minute', time) AS m, last_value(s ORDER BY time) FROM cpu GROUP BY m",
   "SELECT host, last_value(s ORDER BY i, time) FROM cpu GROUP BY host",
   "SELECT host, last_value(s ORDER BY time DESC) FROM cpu GROUP BY host",

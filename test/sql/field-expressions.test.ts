@@ -1,9 +1,10 @@
 // Conditions and values over several fields that the scan computes. Each statement answers as DuckDB does on all rows, in several states of
 // the rows.
 import { describe, expect, test } from "bun:test";
-import { pick, prng } from "../support/prng.ts";
-import { ROW_STATES, type RowStep } from "../support/rows/row-states.ts";
+import { prng } from "../support/prng.ts";
+import { ROW_STATES } from "../support/rows/row-states.ts";
 import type { SqlAsk, StoredRows } from "../support/rows/stored-rows.ts";
+import { fieldSteps, randomFieldSql } from "../support/sql/field-rows.ts";
 import { sqlStates } from "../support/sql/sql-states.ts";
 import { comparable } from "../support/sql/sql-twins.ts";
 
@@ -11,33 +12,7 @@ const STATES = ROW_STATES.filter(
   (state) => process.env["ALL_STATES"] === "1" || ["in memory", "compacted", "half flushed and written again"].includes(state),
 );
 
-/** Several hosts with missing fields; one series with a row, and one with values at the ends of 64 bits. */
-function steps(): RowStep[] {
-  const below = prng(9);
-  const lines = Array.from({ length: 600 }, (_, i) => {
-    const fields = [
-      ...(below(5) === 0 ? [] : [`f=${below(40) / 4 - 2}`]),
-      ...(below(5) === 0 ? [] : [`g=${below(40) / 4 - 2}`]),
-      ...(below(5) === 0 ? [] : [`i=${below(20) - 5}i`]),
-      ...(below(5) === 0 ? [] : [`j=${below(20) - 5}i`]),
-      ...(below(3) === 0 ? [] : [`b=${below(2) === 1}`]),
-      ...(below(3) === 0 ? [] : [`c=${below(2) === 1}`]),
-      ...(below(8) === 0 ? [`u=${below(20)}u`] : []),
-      `s="${pick(below, ["x", "y", "7"])}"`,
-    ];
-    return `cpu,host=h${below(5)},only=one ${fields.join(",")} ${1_000_000_000 * (i + below(2))}`;
-  });
-  const others = [
-    "one,t=a f=1.5,i=3i 1",
-    "wide,t=a n=9223372036854775807i,m=1i 1",
-    "wide,t=b n=5i,m=2i 2",
-    "wide,t=c n=-9223372036854775808i,m=-1i 3",
-    "wide,t=d m=7i 4",
-  ];
-  return [lines.slice(0, 400), lines.slice(300), others].map((part) => ({ database: "db", lines: part.join("\n") })) as RowStep[];
-}
-
-const states = sqlStates(steps, STATES);
+const states = sqlStates(fieldSteps, STATES);
 const rowsOf = (at: number) => states.stored[at]![1];
 const ask = (one: StoredRows, statement: string, options: SqlAsk = {}) => comparable(statement, one.sql(states.engine, statement, options));
 const plan = async (statement: string) =>
@@ -237,35 +212,10 @@ test("expressions of many parts are left to DuckDB, without a delay", async () =
   }
 });
 
-/** A random condition, or a value, of moderate numbers. */
-function randomSql(below: (n: number) => number, type: "number" | "truth", depth: number): string {
-  const some = (wanted: "number" | "truth") => randomSql(below, wanted, depth - 1);
-  if (type === "number") {
-    if (depth <= 0 || below(4) === 0)
-      return pick(below, ["f", "g", "i", "j", "2", "0.5", "-1", "0", "i::DOUBLE", "NULL::DOUBLE", "NULL::BIGINT"]);
-    return pick(below, [
-      () => `(${some("number")} ${pick(below, ["+", "-", "*"])} ${some("number")})`,
-      () => `(${some("number")} / ${pick(below, ["2.0", "0.25", "4.0"])})`,
-      () => `CASE WHEN ${some("truth")} THEN ${some("number")} ELSE ${some("number")} END`,
-      () => `coalesce(${some("number")}, ${some("number")})`,
-      () => `(-${some("number")})`,
-    ])();
-  }
-  if (depth <= 0) return pick(below, ["b", "c", "f > 1", "g IS NULL", "i = 3", "b IS NOT NULL"]);
-  return pick(below, [
-    () => `${some("number")} ${pick(below, ["<", "<=", "=", "<>", ">", ">="])} ${some("number")}`,
-    () => `(${some("truth")} ${pick(below, ["AND", "OR"])} ${some("truth")})`,
-    () => `(NOT ${some("truth")})`,
-    () => `(${some("number")}) IS ${pick(below, ["", "NOT "])}NULL`,
-    () => `${some("number")} ${pick(below, ["", "NOT "])}IN (${some("number")}, 1, 2.5)`,
-    () => `${some("number")} BETWEEN ${some("number")} AND ${some("number")}`,
-  ])();
-}
-
 test.each(Array.from({ length: 25 * Number(process.env["ROUNDS"] ?? 1) }, (_, i) => i + 1))("random expressions, seed %i", async (seed) => {
   const below = prng(seed);
-  const condition = randomSql(below, "truth", 1 + below(4));
-  const value = randomSql(below, "number", 1 + below(3));
+  const condition = randomFieldSql(below, "truth", 1 + below(4));
+  const value = randomFieldSql(below, "number", 1 + below(3));
   await check(`SELECT host, f, g, i, j, b, c, time FROM cpu WHERE ${condition}`);
   await check(`SELECT host, count(${value}) AS n, max(${value}) AS m FROM cpu WHERE ${condition} GROUP BY host ORDER BY host`);
   await check(`SELECT count(*) FILTER (WHERE ${condition}) AS n, min(${value}) AS m FROM cpu`);

@@ -274,7 +274,7 @@ describe("left to DuckDB", () => {
     "SELECT approx_median(f) FILTER (WHERE i > 0) FROM few",
     "SELECT approx_percentile_cont_with_weight(f, 1, 0.5) FROM few",
     "SELECT approx_percentile_cont_with_weight(u, 0.5) WITHIN GROUP (ORDER BY i) FROM few",
-    "SELECT approx_median(f), approx_median(i) OVER () FROM few GROUP BY i",
+    "SELECT approx_median(f), approx_median(i % 7) OVER () FROM few GROUP BY i % 7",
   ])("%s", (statement) => expectScan(statement, false));
 
   test.each([

@@ -5,7 +5,13 @@
 import { EXPRESSION_ROWS } from "../../../assembly/abi.ts";
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { type AggregateRequest, aggregateColumns, computedColumns, isOfTime, type QuantileAggregate } from "../../model/query/aggregate.ts";
+import {
+  type AggregateRequest,
+  aggregateColumns,
+  computedColumns,
+  type QuantileAggregate,
+  readsSeriesAndTimes,
+} from "../../model/query/aggregate.ts";
 import type { ComputedColumn } from "../../model/query/field-expression.ts";
 import type { TimeRange } from "../../model/query/scan.ts";
 import type { ScanCursor } from "../../model/query/scan-table.ts";
@@ -16,11 +22,12 @@ import type { Kernel } from "../memory/kernel.ts";
 import { computeColumn, type RowStretch } from "../scan/expression-program.ts";
 import { RowSelection, type SelectedRun } from "../scan/row-selection.ts";
 import { type CellArray, CellArrays } from "./arrays.ts";
-import { AggregateCells, planBins } from "./cells.ts";
+import { AggregateCells, type ListedRows, planBins } from "./cells.ts";
 import { type CellRows, ColumnFacts, countRows } from "./columns.ts";
 import { AggregateGroups, FixedGroups, type Groups } from "./groups.ts";
 import { factOf, GroupCursor } from "./output.ts";
 import { Quantiles } from "./quantiles.ts";
+import { ValueGroups } from "./value-groups.ts";
 
 /** Rows whose cells are computed before their columns are read: one page, so that the cell numbers stay in the processor's cache. */
 const BLOCK_ROWS = LIMITS.pageRowsMax;
@@ -31,6 +38,9 @@ const SERIES_ROWS_MIN = 8;
 /** Minimum average of adjacent rows of one cell for which reducing spans beats reducing rows; a page then yields at most SPANS_MAX
  *  spans. */
 const SPAN_ROWS_MIN = BLOCK_ROWS / SPANS_MAX;
+/** Up to this many, groups by values may have any number of rows; more must have some each, or there will be still more. */
+const SPARSE_GROUPS_MAX = 1 << 14;
+const GROUP_ROWS_MIN = 4;
 const RANGE_BYTES = 12;
 const SPAN_BYTES = 12;
 
@@ -39,11 +49,6 @@ export interface AggregatorOptions {
   readonly memoryBytesMax: number;
   /** Upper bound of the rows to come, before predicates; decides between dense and hashed cells. */
   readonly rowCountMax?: number;
-}
-
-/** True if all rows belong to one cell and their order does not matter: then series and times of fully selected runs are not read. */
-export function isOneCell({ bins, groupBy, fields, aggregates }: AggregateRequest): boolean {
-  return bins === null && groupBy.length === 0 && fields.length === 0 && !aggregates.some(isOfTime);
 }
 
 /** Accumulates `request` over runs that share no (series, time): overlapping runs are merged by the caller. Owned: call `release`, or
@@ -59,15 +64,20 @@ export class Aggregator {
   private readonly quantiles = new Map<string, Quantiles>();
   private readonly computed: readonly ComputedColumn[];
   private readonly groups: Groups;
+  /** Groups within these, which have cells in their place. */
+  private readonly values: ValueGroups | null;
   private readonly rowCounts: CellArray | null;
   /** Null if the request cannot be accumulated: no such bins, or not enough memory. */
   private readonly cells: AggregateCells | null = null;
   private readonly rangesPtr: number;
   private readonly blockPtr: number;
   private readonly spansPtr: number;
-  private readonly isOneCell: boolean;
+  /** True: series and times of fully selected runs are not read. */
+  private readonly readsFieldsAlone: boolean;
   /** True if all rows belong to one cell: they need not be asked for theirs. */
   private readonly hasOneGroup: boolean;
+  /** Rows that were grouped by values. */
+  private rowsByValues = 0;
   private failed = false;
   private released = false;
 
@@ -80,15 +90,17 @@ export class Aggregator {
   ) {
     aggregateColumns(request);
     this.range = intersect(range, request.range);
-    this.isOneCell = isOneCell(request);
-    this.hasOneGroup = request.bins === null && request.groupBy.length === 0 && request.merged === undefined;
-    this.computed = computedColumns(request.aggregates);
+    const { bins: times, groupBy, merged, values = [] } = request;
+    this.readsFieldsAlone = !readsSeriesAndTimes(request);
+    this.hasOneGroup = times === null && groupBy.length === 0 && merged === undefined && values.length === 0;
+    this.computed = computedColumns(request);
     this.keepsText = request.aggregates.some(({ fn, column }) => (fn === "first" || fn === "last") && column?.type === ColumnType.string);
     this.scratch = new Blocks(kernel);
     this.arrays = new CellArrays(kernel, options.memoryBytesMax);
     this.rowCounts = this.arrays.add(8);
-    this.groups = request.merged === undefined ? new AggregateGroups(kernel, request.groupBy) : new FixedGroups(request.merged);
+    this.groups = merged === undefined ? new AggregateGroups(kernel, groupBy) : new FixedGroups(merged);
     try {
+      this.values = values.length === 0 ? null : new ValueGroups(kernel, values);
       this.addColumns();
       this.rangesPtr = this.scratch.alloc(Math.max(RANGES_MAX * RANGE_BYTES, BLOCK_ROWS * 4));
       this.blockPtr = this.scratch.allocZeroed(BLOCK_ROWS * 4);
@@ -105,10 +117,10 @@ export class Aggregator {
     this.failed = this.cells === null;
   }
 
-  /** Adds the selected rows that satisfy the request's field predicates and lie in its range; tag predicates are part of the selection.
-   *  Reads the run's series and times, except as described at `isOneCell`. Returns false once the aggregation has failed: `finish` will
-   *  return null and no more runs are needed. @throws TsdbError overloaded: only `release` is allowed afterwards; bad_query: see
-   *  RowSelection */
+  /** Adds the selected rows that satisfy the request's field predicates and lie in its range; tag predicates are part of the
+   *  selection. Reads the run's series and times, except as told by `readsSeriesAndTimes`. Returns false once the aggregation has
+   *  failed: `finish` will return null and no more runs are needed. @throws TsdbError overloaded: only `release` is allowed
+   *  afterwards; bad_query: see RowSelection */
   add(added: SelectedRun): boolean {
     assert(!this.released, "a run for an aggregator that was released");
     if (this.failed) return false;
@@ -169,12 +181,13 @@ export class Aggregator {
 
   private addSelected(selected: SelectedRun): boolean {
     const { fields } = this.request;
-    if (this.isOneCell && RowSelection.isAll(selected)) {
-      this.failed = !(this.prepare(selected.run) && this.addWhole(selected.run));
+    if (this.readsFieldsAlone && RowSelection.isAll(selected)) {
+      const { run } = selected;
+      this.failed = !(this.prepare(run) && (this.values === null ? this.addWhole(run) : this.addRows(run, "all")));
       return !this.failed;
     }
     const run = wholeRun(selected.run);
-    if (fields.length === 0 && this.hasLongSeries(run)) {
+    if (fields.length === 0 && this.values === null && this.hasLongSeries(run)) {
       const selection = RowSelection.openBySeries(this.kernel, selected);
       if (selection === "none") return true;
       try {
@@ -191,7 +204,7 @@ export class Aggregator {
         if (selection !== "all") selection.release();
       }
     }
-    this.failed ||= this.groups.count > (this.request.groupsMax ?? Number.POSITIVE_INFINITY);
+    this.failed ||= this.hasTooManyGroups();
     return !this.failed;
   }
 
@@ -205,13 +218,13 @@ export class Aggregator {
    *  cursor owns the accumulated state; nothing may be added afterwards. @throws TsdbError overloaded: everything is freed then */
   finish(): ScanCursor | null {
     assert(!this.released, "finish after release");
-    const { request, groups, cells, rowCounts, columns, quantiles } = this;
+    const { request, groups, values, cells, rowCounts, columns, quantiles } = this;
     if (this.failed || cells === null || rowCounts === null) {
       this.release();
       return null;
     }
     try {
-      return new GroupCursor(this.kernel, { request, groups, cells, rowCounts, columns, quantiles }, () => this.release());
+      return new GroupCursor(this.kernel, { request, groups, values, cells, rowCounts, columns, quantiles }, () => this.release());
     } catch (error) {
       this.release();
       throw error;
@@ -224,6 +237,7 @@ export class Aggregator {
     this.scratch.release();
     this.arrays.release();
     this.groups.release();
+    this.values?.release();
     this.cells?.release();
     for (const each of this.quantiles.values()) each.release();
   }
@@ -300,7 +314,7 @@ export class Aggregator {
     return true;
   }
 
-  private addRows(run: Run, selection: RowSelection | "all"): boolean {
+  private addRows(run: PartialRun, selection: RowSelection | "all"): boolean {
     const { rangesPtr, blockPtr } = this;
     for (let first = 0, count = BLOCK_ROWS; count === BLOCK_ROWS; first += BLOCK_ROWS) {
       if (selection === "all") count = Math.max(0, Math.min(BLOCK_ROWS, run.rowCount - first));
@@ -309,7 +323,7 @@ export class Aggregator {
       const rows = { rowsPtr: selection === "all" ? 0 : rangesPtr, first, count };
       if (!this.reserveGroups()) return false;
       // of one group each row has cell 0, as the block does
-      if (!this.hasOneGroup && !this.findCells(run, rows)) return false;
+      if (!this.hasOneGroup && !(this.values === null ? this.findCells(wholeRun(run), rows) : this.findValues(run, rows))) return false;
       const byRow: CellRows = { kind: "rows", cellsPtr: blockPtr, ...rows };
       const spans = this.kernel.call.cellsJoin(blockPtr, rows.rowsPtr, first, count, this.spansPtr, Math.ceil(count / SPAN_ROWS_MIN));
       if (!this.reduce(run, spans === 0 ? byRow : { kind: "spans", ptr: this.spansPtr, count: spans }, byRow)) return false;
@@ -318,7 +332,7 @@ export class Aggregator {
   }
 
   /** Writes the cells of rows to the block. Returns false if the memory does not suffice. */
-  private findCells(run: Run, rows: { readonly rowsPtr: number; readonly first: number; readonly count: number }): boolean {
+  private findCells(run: Run, rows: ListedRows): boolean {
     const cells = this.cells!;
     let found = cells.ofRows(run, rows, { mapPtr: this.groups.mapOf(run.dictionary), targetPtr: this.blockPtr });
     if (found === "unknown") {
@@ -330,8 +344,39 @@ export class Aggregator {
     return found !== null;
   }
 
+  /** The same where values of fields tell groups apart. */
+  private findValues(run: PartialRun, rows: ListedRows): boolean {
+    const { rowsPtr, first, count } = rows;
+    const { seriesPtr = 0, dictionary, timePtr = 0 } = run;
+    const { call } = this.kernel;
+    const find = () => {
+      const mapPtr = dictionary === undefined ? 0 : this.groups.mapOf(dictionary);
+      return call.groupsOfRows(seriesPtr, rowsPtr, first, count, mapPtr, this.blockPtr) === count;
+    };
+    if (!find()) {
+      this.groups.learnRows(wholeRun(run).dictionary, seriesPtr, rows);
+      find();
+    }
+    this.values!.number(run, rows, this.blockPtr);
+    this.rowsByValues += count;
+    return !this.hasTooManyGroups() && this.reserveGroups() && this.cells!.ofGroups(timePtr, rows, this.blockPtr);
+  }
+
+  private get groupCount(): number {
+    return (this.values ?? this.groups).count;
+  }
+
+  /** True if reading the rows is cheaper. */
+  private hasTooManyGroups(): boolean {
+    const { groupsMax } = this.request;
+    if (groupsMax === undefined) return false;
+    const isSparse = this.values !== null && this.groupCount > SPARSE_GROUPS_MAX && this.groupCount * GROUP_ROWS_MIN > this.rowsByValues;
+    return isSparse || this.groupCount > groupsMax;
+  }
+
   private reserveGroups(): boolean {
-    return this.groups.memoryBytes <= this.options.memoryBytesMax && this.cells!.reserveGroups(this.groups.count);
+    const bytes = this.groups.memoryBytes + (this.values?.memoryBytes ?? 0);
+    return bytes <= this.options.memoryBytesMax && this.cells!.reserveGroups(this.groupCount);
   }
 
   /** Adds rows to every column. `inTime` describes the same rows for aggregates that depend on time order, which spans of unsorted runs

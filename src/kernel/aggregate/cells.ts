@@ -14,6 +14,13 @@ export interface BinPlan {
   readonly count: bigint;
 }
 
+/** The rows listed (u32 each), or rows [first, first + count) if rowsPtr is 0. */
+export interface ListedRows {
+  readonly rowsPtr: number;
+  readonly first: number;
+  readonly count: number;
+}
+
 const U32_MAX = 2 ** 32 - 1;
 /** Key and slot of a hashed cell right after the table has doubled, including the old table that still exists. */
 const HASHED_CELL_BYTES = 96;
@@ -84,12 +91,20 @@ export class AggregateCells {
   /** Writes the cell (u32) of each row. Returns "unknown" if a row's series has no group yet, null if there are too many cells. */
   ofRows(
     { seriesPtr, timePtr }: { readonly seriesPtr: number; readonly timePtr: number },
-    { rowsPtr, first, count }: { readonly rowsPtr: number; readonly first: number; readonly count: number },
+    { rowsPtr, first, count }: ListedRows,
     { mapPtr, targetPtr }: { mapPtr: number; targetPtr: number },
   ): "known" | "unknown" | null {
     const found = this.kernel.call.cellsOfRows(this.ptr, seriesPtr, timePtr, rowsPtr, first, count, mapPtr, targetPtr);
     if (!this.reserveFound()) return null;
     return found === count ? "known" : "unknown";
+  }
+
+  /** Replaces the group (u32) of each row by its cell. Returns false if there are too many. */
+  ofGroups(timePtr: number, { rowsPtr, first, count }: ListedRows, groupsPtr: number): boolean {
+    // of one bin, groups and cells are the same
+    if (this.bins.count === 1n) return true;
+    this.kernel.call.cellsOfGroups(this.ptr, timePtr, rowsPtr, first, count, groupsPtr);
+    return this.reserveFound();
   }
 
   /** Lists at most `max` cells (u32 each) that have rows, starting at cell `from`. Returns how many; fewer than `max` means these were

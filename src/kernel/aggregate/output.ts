@@ -13,6 +13,7 @@ import type { AggregateCells } from "./cells.ts";
 import type { ColumnFacts, Fact } from "./columns.ts";
 import type { Groups } from "./groups.ts";
 import { Quantiles } from "./quantiles.ts";
+import type { ValueGroups } from "./value-groups.ts";
 
 const CHUNK_ROWS = LIMITS.vectorRows;
 const NULL_COLUMN: ScanColumn = { dataPtr: 0, validityPtr: 0 };
@@ -20,6 +21,8 @@ const NULL_COLUMN: ScanColumn = { dataPtr: 0, validityPtr: 0 };
 export interface Accumulated {
   readonly request: AggregateRequest;
   readonly groups: Groups;
+  /** Within these groups others, whose cells these are; null: there are none. */
+  readonly values: ValueGroups | null;
   readonly cells: AggregateCells;
   readonly rowCounts: CellArray;
   /** By column id. */
@@ -50,6 +53,8 @@ export class GroupCursor implements ScanCursor {
   private readonly listPtr: number;
   private readonly groupsPtr: number;
   private readonly timesPtr: number;
+  private readonly describeValues: ReturnType<ValueGroups["describer"]>;
+  private readonly keyWriters: readonly ColumnWriter[];
   private readonly writers: readonly ColumnWriter[];
   private nextCell = 0;
   private closed = false;
@@ -60,19 +65,20 @@ export class GroupCursor implements ScanCursor {
     private readonly accumulated: Accumulated,
     private readonly release: () => void,
   ) {
-    const { request, groups } = accumulated;
+    const { request, groups, values } = accumulated;
     this.blocks = new Blocks(kernel);
     try {
       this.listPtr = this.blocks.alloc(CHUNK_ROWS * 4);
-      this.groupsPtr = request.groupBy.length === 0 ? 0 : this.blocks.alloc(CHUNK_ROWS * 4);
+      this.groupsPtr = request.groupBy.length === 0 && values === null ? 0 : this.blocks.alloc(CHUNK_ROWS * 4);
       this.timesPtr = request.bins === null ? 0 : this.blocks.alloc(CHUNK_ROWS * 8);
-      this.writers = [
+      this.describeValues = values?.describer(this.blocks) ?? (() => []);
+      this.keyWriters = [
         ...(request.bins === null ? [] : [() => ({ dataPtr: this.timesPtr, validityPtr: 0 })]),
         ...(request.numbersGroups ? [] : request.groupBy.map((_, index) => this.tagWriter(groups, index))),
-        ...request.aggregates.map((aggregate) =>
-          aggregate.fn === "quantile" ? this.quantileWriter(aggregate) : this.aggregateWriter(aggregate),
-        ),
       ];
+      this.writers = request.aggregates.map((aggregate) =>
+        aggregate.fn === "quantile" ? this.quantileWriter(aggregate) : this.aggregateWriter(aggregate),
+      );
     } catch (error) {
       this.blocks.release();
       throw error;
@@ -86,7 +92,8 @@ export class GroupCursor implements ScanCursor {
     if (count === 0) return null;
     this.nextCell = this.kernel.u32[this.listPtr / 4 + count - 1]! + 1;
     cells.describe(this.listPtr, count, { groupsPtr: this.groupsPtr, timesPtr: this.timesPtr });
-    const columns = this.writers.map((write) => write(count));
+    const values = this.describeValues(this.groupsPtr, count);
+    const columns = [...this.keyWriters.map((write) => write(count)), ...values, ...this.writers.map((write) => write(count))];
     return this.accumulated.request.numbersGroups ? { rowCount: count, columns, groupsPtr: this.groupsPtr } : { rowCount: count, columns };
   }
 

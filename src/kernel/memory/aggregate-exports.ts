@@ -14,6 +14,9 @@ type TimedValues = [data: number, validity: number, what: number, rowTimes: numb
 type TimedSpanReducer = (spans: number, count: number, ...column: TimedValues) => void;
 type TimedRowReducer = (cells: number, rows: number, first: number, count: number, ...column: TimedValues) => void;
 
+/** Replaces the group before of each row by its group. */
+type ValueGrouping = (groups: number, data: number, validity: number, rows: number, first: number, count: number, numbers: number) => void;
+
 /** assembly/scan: aggregation. Reducers of integer sums return non-zero on overflow, the others nothing. */
 export interface AggregateExports {
   cellsCreate(originNs: bigint, widthNs: bigint, bins: number, cellsMax: number): number;
@@ -34,6 +37,27 @@ export interface AggregateExports {
     target: number,
   ): number;
   cellsJoin(cells: number, rows: number, first: number, count: number, spans: number, max: number): number;
+  groupsOfRows(series: number, rows: number, first: number, count: number, map: number, target: number): number;
+  cellsOfGroups(cells: number, times: number, rows: number, first: number, count: number, groups: number): void;
+  valueGroupsCreate(): number;
+  valueGroupsFree(groups: number): void;
+  valueGroupsCount(groups: number): number;
+  valueGroupsBytes(groups: number): number;
+  valueGroupsOfIntegers(
+    groups: number,
+    data: number,
+    width: number,
+    base: bigint,
+    validity: number,
+    rows: number,
+    first: number,
+    count: number,
+    numbers: number,
+  ): void;
+  valueGroupsOfFloats: ValueGrouping;
+  valueGroupsOfTexts: ValueGrouping;
+  valueGroupsOfNothing(groups: number, count: number, numbers: number): void;
+  valueGroupsDescribe(groups: number, list: number, count: number, width: number, data: number, validity: number): number;
   cellsWithRows(rowCounts: number, from: number, cellCount: number, target: number, max: number): number;
   groupKeysCreate(tagCount: number): number;
   groupKeysFree(keys: number): void;

@@ -68,6 +68,9 @@ export interface AggregateRequest {
   readonly bins: TimeBins | null;
   /** Tag columns; one group per distinct combination, absent being a value of its own. */
   readonly groupBy: readonly ColumnDef[];
+  /** Fields, stored or computed: within each of these groups one per distinct combination of their values, NULL being a value of its
+   *  own, NaN another, and both zeros one. Not with `counted` and `numbersGroups`. */
+  readonly values?: readonly ColumnDef[];
   /** Some of these combinations are one group, which shows the values of one of them. */
   readonly merged?: MergedGroups;
   readonly aggregates: readonly Aggregate[];
@@ -79,7 +82,8 @@ export interface AggregateRequest {
   /** Set: so many groups of the latest bins that have rows are enough, with all others of these bins; earlier ones may be missing. Only
    *  with bins; at most NEWEST_GROUPS_MAX. */
   readonly newestGroups?: number;
-  /** Above this number of groups reading the rows is cheaper: none are made. */
+  /** Above this number of groups reading the rows is cheaper: none are made. Set: nor are some ten thousand groups by values with few rows
+   *  each. */
   readonly groupsMax?: number;
 }
 
@@ -127,20 +131,28 @@ function columnsOf(aggregate: Aggregate): readonly ColumnDef[] {
   return aggregate.fn === "quantile" && aggregate.weight !== null ? [column, aggregate.weight] : [column];
 }
 
-/** The stored columns that an aggregate reads, by number. */
-export function storedColumnIds(aggregate: Aggregate): readonly number[] {
-  return columnsOf(aggregate).flatMap((column) => (isComputed(column) ? columnIdsIn(column.expression) : [column.id]));
+/** The stored columns that groups and aggregates are made of, by number. */
+export function storedColumnIds({ aggregates, values = [] }: AggregateRequest): readonly number[] {
+  return [...values, ...aggregates.flatMap(columnsOf)].flatMap((column) =>
+    isComputed(column) ? columnIdsIn(column.expression) : [column.id],
+  );
 }
 
-/** The columns of aggregates that are computed, each once. */
-export function computedColumns(aggregates: readonly Aggregate[]): readonly ComputedColumn[] {
-  return [...new Map(aggregates.flatMap(columnsOf).map((column) => [column.id, column])).values()].filter(isComputed);
+/** True if rows are told apart by their series or times, or their order matters. */
+export function readsSeriesAndTimes({ bins, groupBy, fields, aggregates }: AggregateRequest): boolean {
+  return bins !== null || groupBy.length > 0 || fields.length > 0 || aggregates.some(isOfTime);
 }
 
-/** Types of the result columns in order: the bin's start if there are bins, the grouping tags unless groups are numbered, the aggregates;
- *  or the number of groups. NULL stands for an absent tag, and for an aggregate other than count without values. @throws if an aggregate
- *  has no type */
-export function aggregateColumns({ bins, groupBy, aggregates, counted, numbersGroups = false }: AggregateRequest): ColumnType[] {
+/** The columns of a request that are computed, each once. */
+export function computedColumns({ aggregates, values = [] }: AggregateRequest): readonly ComputedColumn[] {
+  return [...new Map([...values, ...aggregates.flatMap(columnsOf)].map((column) => [column.id, column])).values()].filter(isComputed);
+}
+
+/** Types of the result columns in order: the bin's start if there are bins, the grouping tags unless groups are numbered, the
+ *  grouping values, the aggregates; or the number of groups. NULL stands for an absent tag, and for an aggregate other than count
+ *  without values. @throws if an aggregate has no type */
+export function aggregateColumns(request: AggregateRequest): ColumnType[] {
+  const { bins, groupBy, values = [], aggregates, counted, numbersGroups = false } = request;
   if (counted !== undefined) return [ColumnType.integer];
   const types = aggregates.map((aggregate) => {
     const type = aggregateType(aggregate);
@@ -148,5 +160,5 @@ export function aggregateColumns({ bins, groupBy, aggregates, counted, numbersGr
     return type;
   });
   const tags = numbersGroups ? [] : groupBy.map(() => ColumnType.tag);
-  return [...(bins === null ? [] : [ColumnType.time]), ...tags, ...types];
+  return [...(bins === null ? [] : [ColumnType.time]), ...tags, ...values.map(({ type }) => type), ...types];
 }

@@ -76,9 +76,9 @@ export class AggregateScan implements StatementScan {
   }
 
   get countsTable(): boolean {
-    const { range, tags, fields, tests = [], bins, groupBy, aggregates, counted } = this.request;
+    const { range, tags, fields, tests = [], bins, groupBy, values, aggregates, counted } = this.request;
     const isWhole = range.minNs === ALL_TIME.minNs && range.maxNs === ALL_TIME.maxNs && tags.length + fields.length + tests.length === 0;
-    if (!isWhole || bins !== null || this.groups !== null) return false;
+    if (!isWhole || bins !== null || values !== undefined || this.groups !== null) return false;
     return counted !== undefined || (groupBy.length === 0 && aggregates.every(({ fn, column }) => fn === "count" && column === null));
   }
 
@@ -154,8 +154,8 @@ export class AggregateScan implements StatementScan {
   }
 
   private get isGlobal(): boolean {
-    const { bins, groupBy, counted } = this.source.request;
-    return counted !== undefined || (bins === null && groupBy.length === 0);
+    const { bins, groupBy, values, counted } = this.source.request;
+    return counted !== undefined || (bins === null && groupBy.length === 0 && values === undefined);
   }
 
   private get request(): AggregateRequest {

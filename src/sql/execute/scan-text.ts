@@ -36,10 +36,10 @@ export function seriesTexts(query: SeriesQuery | null): string[] {
 }
 
 /** The aggregation that the scan computes. */
-export function groupTexts({ bins, groupBy, aggregates, counted }: AggregateRequest): string[] {
+export function groupTexts({ bins, groupBy, values: ofFields = [], aggregates, counted }: AggregateRequest): string[] {
   if (counted !== undefined)
     return [`their number by ${groupBy.map(({ name }) => name).join(", ")}${counted === "present" ? ", without NULL" : ""}`];
-  const keys = [...(bins === null ? [] : [`bins of ${durationText(bins.widthNs)}`]), ...groupBy.map(({ name }) => name)];
+  const keys = [...(bins === null ? [] : [`bins of ${durationText(bins.widthNs)}`]), ...[...groupBy, ...ofFields].map(({ name }) => name)];
   const values = aggregates.map(({ fn, column }) => `${fn}(${column?.name ?? "*"})`);
   return [...(keys.length === 0 ? [] : [`by ${keys.join(", ")}`]), values.join(", ")];
 }

@@ -7,10 +7,9 @@ import { ALL_TYPES } from "./random-rows.ts";
 import type { TestRow, TestValue } from "./rows.ts";
 
 export type GroupValue = TestValue | null;
-/** The start of the bin (null without bins), the tags, and the acceptable values of each aggregate. */
+/** The start of the bin (null without bins), and the acceptable values of each aggregate. */
 export interface NaiveGroup {
   readonly bin: bigint | null;
-  readonly tags: readonly (string | null)[];
   readonly aggregates: readonly (readonly GroupValue[])[];
 }
 
@@ -20,13 +19,14 @@ export function aggregateRows(
   request: AggregateRequest,
   columns = ALL_TYPES,
 ): { groups: Map<string, NaiveGroup>; overflows: boolean } {
-  const members = new Map<string, { bin: bigint | null; tags: (string | null)[]; rows: TestRow[] }>();
+  const members = new Map<string, { bin: bigint | null; rows: TestRow[] }>();
   for (const row of rows) {
     if (!isWanted(row, request, columns)) continue;
     const bin = request.bins === null ? null : binOf(row.timeNs, request.bins.originNs, request.bins.widthNs);
     const tags = request.groupBy.map(({ name }) => row.tags[name] ?? null);
-    const key = keyOf(bin, tags);
-    if (!members.has(key)) members.set(key, { bin, tags, rows: [] });
+    const values = (request.values ?? []).map(({ name }) => row.fields[name] ?? null);
+    const key = keyOf(bin, [...tags, ...values]);
+    if (!members.has(key)) members.set(key, { bin, rows: [] });
     members.get(key)!.rows.push(row);
   }
   const groups = new Map<string, NaiveGroup>();
@@ -37,12 +37,14 @@ export function aggregateRows(
       overflows ||= total !== null && !fits(total, aggregate.column!.type);
       return valuesOf(aggregate, group.rows);
     });
-    groups.set(key, { bin: group.bin, tags: group.tags, aggregates });
+    groups.set(key, { bin: group.bin, aggregates });
   }
   return { groups, overflows };
 }
 
-const keyOf = (bin: bigint | null, tags: readonly (string | null)[]) => JSON.stringify([bin === null ? null : `${bin}`, ...tags]);
+/** Both zeros are one, and so are all NaN. */
+const keyOf = (bin: bigint | null, keys: readonly GroupValue[]) =>
+  JSON.stringify([bin, ...keys].map((key) => (key === null || typeof key === "string" ? key : [typeof key, String(key)])));
 
 function binOf(timeNs: bigint, originNs: bigint, widthNs: bigint): bigint {
   let index = (timeNs - originNs) / widthNs;
@@ -138,15 +140,16 @@ export function squaredDeviations(values: readonly number[]): number {
   return Number.isFinite(squares) ? squares : Number.NaN;
 }
 
-/** Checks the groups found (bin if there are bins, tags, aggregates) against the naive ones. Sums of floats may differ in the last bits. */
+/** Checks the groups found (bin if there are bins, tags, values, aggregates) against the naive ones. Sums of floats may differ in the
+ *  last bits. */
 export function expectGroups(
   found: readonly (readonly GroupValue[])[],
   expected: Map<string, NaiveGroup>,
   request: AggregateRequest,
 ): void {
   const tagsFrom = request.bins === null ? 0 : 1;
-  const valuesFrom = tagsFrom + request.groupBy.length;
-  const keys = found.map((row) => keyOf(request.bins === null ? null : (row[0] as bigint), row.slice(tagsFrom, valuesFrom) as string[]));
+  const valuesFrom = tagsFrom + request.groupBy.length + (request.values?.length ?? 0);
+  const keys = found.map((row) => keyOf(request.bins === null ? null : (row[0] as bigint), row.slice(tagsFrom, valuesFrom)));
   expect(keys.toSorted()).toEqual([...expected.keys()].toSorted());
   found.forEach((row, i) => {
     request.aggregates.forEach(({ fn, column }, at) => {

@@ -31,9 +31,9 @@ export function gapScan(request: GapRequest, context: RewriteContext, ctes: CteM
   const groups = table === null ? null : groupedSelect(table);
   if (table === null || groups === null) return null;
   const { source, clauses } = groups;
-  const { bins: found } = source.request;
+  const { bins: found, values } = source.request;
   const isUniform = found !== null && found.widthNs === bins.widthNs && (bins.firstNs - found.originNs) % found.widthNs === 0n;
-  if (!isUniform || clauses.where_clause !== null || source.keys !== null) return null;
+  if (!isUniform || clauses.where_clause !== null || source.keys !== null || values !== undefined) return null;
   const places = clauses.select_list.map((item) => source.columnNames.indexOf(columnOf(item)));
   const columns = request.columns.map(({ name, item, content }): GapColumn => ({ name, index: places[item] ?? -1, content }));
   const types = aggregateColumns(source.request);

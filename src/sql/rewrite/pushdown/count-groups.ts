@@ -136,7 +136,8 @@ function groupKeysOf(table: OneTable): readonly ColumnDef[] {
   const { clauses, source } = groupedSelect(table) ?? unfit();
   const { where_clause, having, qualify, group_expressions } = clauses;
   if (where_clause !== null || having !== null || qualify !== null || group_expressions.length > 0) unfit();
-  return source.request.bins === null && source.keys === null ? source.request.groupBy : unfit();
+  const { bins, groupBy, values } = source.request;
+  return bins === null && values === undefined && source.keys === null ? groupBy : unfit();
 }
 
 /** @throws Unfit if rows are chosen by more than their series and times */

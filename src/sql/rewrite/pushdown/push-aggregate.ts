@@ -1,11 +1,18 @@
-// Rewrites a SELECT that groups one table's rows by tags and a time bin to a SELECT over groups that the scan computes. The tree is changed
-// before its rewrite, and only if nothing in it needs single rows: every name is a grouping tag, every time is the bin, every aggregate one
-// of the scan's. Everything around them (HAVING, ORDER BY, windows, arithmetic) is left to DuckDB. If values of tags are counted beside
-// other aggregates, the scan groups by these tags as well, and DuckDB aggregates its groups.
+// Rewrites a SELECT that groups one table's rows by tags, a time bin and values of fields to a SELECT over groups that the scan
+// computes. The tree is changed before its rewrite, and only if nothing in it needs single rows: every name is a grouping tag or field,
+// every time is the bin, every aggregate one of the scan's. Everything around them (HAVING, ORDER BY, windows, arithmetic) is left to
+// DuckDB. If values of tags are counted beside other aggregates, the scan groups by these tags as well, and DuckDB aggregates its
+// groups.
 
 import { TsdbError } from "../../../model/errors.ts";
 import { type Aggregate, type AggregateFunction, aggregateColumns } from "../../../model/query/aggregate.ts";
-import { type ComputedColumn, columnTypeOf, expressionText } from "../../../model/query/field-expression.ts";
+import {
+  type ComputedColumn,
+  columnTypeOf,
+  expressionText,
+  type FieldExpression,
+  isComputed,
+} from "../../../model/query/field-expression.ts";
 import type { TimeRange } from "../../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import { type GroupSource, kindOfColumn, type ScanUse, type TimeBin, type Typed } from "../../bind/kind.ts";
@@ -25,6 +32,7 @@ import { isVolatile } from "../volatile.ts";
 import { conjunction, mapChildren, someNode } from "../walk.ts";
 import { fieldExpression } from "./field-expressions.ts";
 import { combinationColumn, overCombinations, tagsUnder } from "./series-conditions.ts";
+import { ValueKeys, valueOfKey } from "./value-keys.ts";
 import type { PushedDown } from "./where.ts";
 
 /** A scan of groups, registered under a new handle; null if that is not possible. */
@@ -58,8 +66,12 @@ export function groupedSelect(table: OneTable): GroupedSelect | null {
 }
 
 function groupsAsTable({ alias, from }: OneTable, scan: ScanUse, { request, columnNames }: GroupSource): From {
+  const { bins, groupBy, values = [] } = request;
+  const firstValue = groupBy.length + (bins === null ? 0 : 1);
   const columns = aggregateColumns(request).map((type, index): OutputColumn => {
-    const column = { name: columnNames[index]!, kind: kindOfColumn(type) };
+    const value = values[index - firstValue];
+    const mark = value === undefined || isComputed(value) ? {} : { mark: type };
+    const column = { name: columnNames[index]!, kind: kindOfColumn(type), ...mark };
     if (type === ColumnType.tag) return { ...column, source: { scan, index } };
     if (type === ColumnType.integer) return { ...column, arrow: "Int64" };
     return type === ColumnType.unsigned ? { ...column, arrow: "UInt64" } : column;
@@ -72,8 +84,8 @@ function asksForGroups(node: SelectNode): boolean {
   return node.select_list.some(hasAggregate) || (node.having !== null && hasAggregate(node.having));
 }
 
-/** Above this number of parts, which then have few rows each, DuckDB aggregates rows in less time. */
-const PARTS_MAX = 100_000;
+/** Above this number of groups by values or parts, which then have few rows each, DuckDB aggregates rows in less time. */
+const GROUPS_MAX = 100_000;
 
 /** The clause of an expression, which determines the meaning of aliases. */
 type Clause = "select" | "where" | "filter" | "order";
@@ -94,6 +106,7 @@ class Grouping {
   private readonly tags = new Map<number, ColumnDef>();
   /** Keys that are expressions over tags. */
   private readonly computed: ComputedKey[] = [];
+  private readonly values = new ValueKeys();
   private readonly numbers = new ExpressionNumbers();
   /** Tags whose values are counted. */
   private readonly counted = new Map<number, ColumnDef>();
@@ -173,6 +186,7 @@ class Grouping {
     return [
       ...[...this.tags.values()].map(({ name }) => this.ref(encodeName(name))),
       ...this.computed.map(({ group }) => this.overGroups(group)),
+      ...this.values.defs.map((def) => this.ref(valueName(def))),
     ];
   }
 
@@ -209,14 +223,20 @@ class Grouping {
     }
     const def = source?.scan === this.table.rows ? this.table.rows.defs[source.index] : undefined;
     if (def?.type === ColumnType.tag) this.tags.set(def.id, def);
-    else this.computed.push(this.computedKey(group, key));
+    else if (def !== undefined && def.type !== ColumnType.time) this.values.addColumn(def);
+    else this.addComputed(group, key);
   }
 
-  private computedKey(group: Expression, { node }: Typed): ComputedKey {
+  private addComputed(group: Expression, key: Typed): void {
     const { rows } = this.table;
-    const found = rows.takesConditions ? tagsUnder(node) : null;
-    if (found?.scan !== rows) unfit();
-    return { group, number: this.numbers.of(group), node: overCombinations(node), tags: found.tags };
+    const number = this.numbers.of(group);
+    const found = rows.takesConditions ? tagsUnder(key.node) : null;
+    if (found?.scan === rows) {
+      this.computed.push({ group, number, node: overCombinations(key.node), tags: found.tags });
+      return;
+    }
+    const value = valueOfKey(key, rows) ?? unfit();
+    this.values.addComputed({ number, column: this.computedOf(value.expression), show: value.show });
   }
 
   /** A condition on rows that only uses grouping expressions becomes one on groups. */
@@ -248,7 +268,12 @@ class Grouping {
 
   /** Rewrites an expression over rows to one over groups. */
   private replace(node: Expression, clause: Clause): Expression {
-    if (this.isComputed(node)) return this.overGroups(node);
+    if (node.class !== "COLUMN_REF" && node.class !== "CONSTANT") {
+      const number = this.numbers.of(node);
+      if (this.computed.some((key) => key.number === number)) return this.overGroups(node);
+      const value = this.values.find(number);
+      if (value !== undefined) return { ...value.show(this.ref(valueName(value.column))), alias: node.alias };
+    }
     switch (node.class) {
       case "COLUMN_REF":
         return this.replaceColumn(node, clause);
@@ -280,12 +305,6 @@ class Grouping {
     return { ...node, children: [this.ref(encodeName(tag.name))] };
   }
 
-  private isComputed(node: Expression): boolean {
-    if (this.computed.length === 0 || node.class === "COLUMN_REF" || node.class === "CONSTANT") return false;
-    const number = this.numbers.of(node);
-    return this.computed.some((key) => key.number === number);
-  }
-
   /** A computed key over the tags of its group, which have the same value of it in all its rows. */
   private overGroups(node: Expression): Expression {
     if (node.class !== "COLUMN_REF") return mapChildren(node, (child) => this.overGroups(child));
@@ -308,7 +327,7 @@ class Grouping {
     if (def !== null) {
       // whether a name denotes an alias or a column differs between clauses
       if (item !== undefined && clause !== "select" && this.table.column(item)?.id !== def.id) unfit();
-      return this.tags.has(def.id) ? this.ref(encodeName(def.name), node.query_location) : unfit();
+      return this.tags.has(def.id) || this.values.has(def) ? this.ref(encodeName(def.name), node.query_location) : unfit();
     }
     if (found || item === undefined || clause === "where") unfit();
     return clause === "filter" ? this.replace({ ...item, alias: "" }, "select") : node;
@@ -327,9 +346,12 @@ class Grouping {
     // the order of NaN with a sign is not the scan's
     const isOrdered = (fn === "min" || fn === "max") && value.hasLeastNan === true;
     const found = value.arrow !== undefined || isOrdered ? null : fieldExpression(value.node);
-    if (found?.scan !== rows) return null;
-    const { expression } = found;
-    const name = expressionText(expression, (id) => rows.defs.find((def) => def.id === id)!.name);
+    return found?.scan === rows ? this.computedOf(found.expression) : null;
+  }
+
+  private computedOf(expression: FieldExpression): ComputedColumn {
+    const { defs } = this.table.rows;
+    const name = expressionText(expression, (id) => defs.find((def) => def.id === id)!.name);
     let column = this.computedColumns.get(name);
     if (column === undefined) {
       column = { id: -1 - this.computedColumns.size, name, type: columnTypeOf(expression.type), expression };
@@ -389,11 +411,13 @@ class Grouping {
       bins: bin === null ? null : { originNs: bin.originNs, widthNs: bin.widthNs },
       groupBy,
       aggregates: aggregates.map(({ aggregate }) => aggregate),
-      ...(this.readsParts ? { groupsMax: PARTS_MAX } : {}),
+      ...(this.values.isEmpty ? {} : { values: this.values.defs }),
+      ...(this.readsParts || !this.values.isEmpty ? { groupsMax: GROUPS_MAX } : {}),
     };
     const columnNames = [
       ...(bin === null ? [] : [BIN_NAME]),
       ...groupBy.map(({ name }) => encodeName(name)),
+      ...this.values.defs.map(valueName),
       ...aggregates.map(({ name }) => name),
     ];
     const firstNs = ({ minNs }: TimeRange) => (bin === null || minNs >= bin.firstNs ? minNs : bin.firstNs);
@@ -410,6 +434,11 @@ class Grouping {
 
 const BIN_FUNCTIONS: ReadonlySet<string> = new Set(["date_bin", "date_bin_wallclock", "date_trunc", "datetrunc", "time_bucket"]);
 const BIN_NAME = internalName("time bin", 0);
+
+/** The name of a value in the groups. */
+function valueName(def: ColumnDef): string {
+  return isComputed(def) ? internalName(def.name, -def.id) : encodeName(def.name);
+}
 
 function sameBin(a: TimeBin, b: TimeBin): boolean {
   return a.widthNs === b.widthNs && (a.originNs - b.originNs) % a.widthNs === 0n;
