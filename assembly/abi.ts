@@ -288,3 +288,6 @@ export const HEAP_START = 1 << 20;
 /** Random keys of hashes (assembly/memory/hash.ts), the end of it: 16 bytes for each of more tags than a row can have. */
 export const HASH_KEYS_BYTES = 8192;
 export const HASH_KEYS = HEAP_START - HASH_KEYS_BYTES;
+// Values that groups are told apart by, beside integers of 1, 2, 4 or 8 bytes.
+export const VALUES_FLOAT = 0;
+export const VALUES_TEXT = 16;

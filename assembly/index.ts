@@ -171,10 +171,8 @@ export {
   valueGroupsCreate,
   valueGroupsDescribe,
   valueGroupsFree,
-  valueGroupsOfFloats,
-  valueGroupsOfIntegers,
   valueGroupsOfNothing,
-  valueGroupsOfTexts,
+  valueGroupsOfRows,
 } from "./scan/value-groups";
 export { squeeze } from "./codec/nulls";
 export { areBelow, blockCodes, blockSeries, fillSeries, isOffsets, neverDescend, seriesOfRow } from "./store/block";

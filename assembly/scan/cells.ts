@@ -3,6 +3,7 @@
 //   slot: | hash u32 | cell + 1 u32, 0 = empty |     key of a cell: | bin u64 | group u32 | 0 u32 |
 import { hashOf, hashPair } from "../memory/hash";
 import { hostAlloc, hostFree } from "../memory/host";
+import { moveTagged, putTagged } from "../memory/tagged-slots";
 import { NO_GROUP } from "./group-keys";
 import { RANGE_BYTES } from "./select";
 
@@ -120,16 +121,9 @@ function addCell(cells: Cells, group: u32, bin: u64, hash: u32): u32 {
   store<u64>(key, bin);
   store<u32>(key, group, 8);
   store<u32>(key, 0, 12);
-  putCell(cells.slots, cells.slotMask, hash, cell + 1);
+  putTagged(cells.slots, cells.slotMask, hash, cell + 1);
   cells.count = cell + 1;
   return cell;
-}
-
-function putCell(slots: u32, mask: u32, hash: u32, tagged: u32): void {
-  let at = hash & mask;
-  while (load<u32>(slots + (at << 3), 4) != 0) at = (at + 1) & mask;
-  store<u32>(slots + (at << 3), hash);
-  store<u32>(slots + (at << 3), tagged, 4);
 }
 
 /** Keys, and behind them twice as many slots: one block, so that it grows whole or not at all. */
@@ -145,15 +139,10 @@ function growCells(cells: Cells): void {
   const capacity = max(CELLS_MIN, old << 1);
   const keys = hostAlloc(tableBytes(capacity));
   const slots = keys + capacity * KEY_BYTES;
-  memory.fill(slots, 0, capacity << 4);
   const mask = (capacity << 1) - 1;
+  moveTagged(cells.slots, old << 1, slots, mask);
   if (old != 0) {
     memory.copy(keys, cells.keys, old * KEY_BYTES);
-    for (let i: u32 = 0; i <= cells.slotMask; i++) {
-      const slot = cells.slots + (i << 3);
-      const tagged = load<u32>(slot, 4);
-      if (tagged != 0) putCell(slots, mask, load<u32>(slot), tagged);
-    }
     hostFree(cells.keys, tableBytes(old));
   }
   cells.keys = keys;

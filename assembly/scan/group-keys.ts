@@ -4,6 +4,7 @@
 import { hashOf, hashPair } from "../memory/hash";
 import { hostAlloc, hostFree } from "../memory/host";
 import { clearKeys, initKeys, KEYS_BYTES, KeyDictionary, keyId, keysBytes } from "../memory/key-dictionary";
+import { moveTagged, putTagged } from "../memory/tagged-slots";
 import { viewBytes, viewText } from "../memory/views";
 import { RANGE_BYTES } from "./select";
 
@@ -172,29 +173,16 @@ function addGroup(keys: GroupKeys, hash: u32): u32 {
     const tag = tagAt(keys, i);
     store<u32>(tag.codes + (group << 2), tag.code);
   }
-  putGroup(keys.slots, (keys.capacity << 1) - 1, hash, group + 1);
+  putTagged(keys.slots, (keys.capacity << 1) - 1, hash, group + 1);
   keys.count = group + 1;
   return group;
-}
-
-function putGroup(slots: u32, mask: u32, hash: u32, tagged: u32): void {
-  let at = hash & mask;
-  while (load<u32>(slots + (at << 3), 4) != 0) at = (at + 1) & mask;
-  store<u32>(slots + (at << 3), hash);
-  store<u32>(slots + (at << 3), tagged, 4);
 }
 
 function growGroups(keys: GroupKeys): void {
   const old = keys.capacity;
   const capacity = max(GROUPS_MIN, old << 1);
   const slots = hostAlloc(blockBytes(keys, capacity));
-  memory.fill(slots, 0, capacity << 4);
-  const mask = (capacity << 1) - 1;
-  for (let i: u32 = 0; i < old << 1; i++) {
-    const slot = keys.slots + (i << 3);
-    const tagged = load<u32>(slot, 4);
-    if (tagged != 0) putGroup(slots, mask, load<u32>(slot), tagged);
-  }
+  moveTagged(keys.slots, old << 1, slots, (capacity << 1) - 1);
   let codes = slots + (capacity << 4);
   for (let i: u32 = 0; i < keys.tagCount; i++, codes += capacity << 2) {
     const tag = tagAt(keys, i);

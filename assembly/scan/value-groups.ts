@@ -3,12 +3,13 @@
 //   small, by group before × SMALL_VALUES + value: group + 1 u32, 0 = none
 // all others by linear probing over
 //   slot: | hash u32 | group + 1 u32, 0 = empty |     key of a group: | value u64 | group before u32 | 1: absent u32 |
+import { VALUES_FLOAT, VALUES_TEXT, VIEW_BYTES } from "../abi";
 import { bitAt } from "../memory/bits";
 import { hashOf, hashPair } from "../memory/hash";
 import { hostAlloc, hostFree } from "../memory/host";
 import { clearKeys, initKeys, KEYS_BYTES, KeyDictionary, keyId, keysBytes, keyView } from "../memory/key-dictionary";
+import { moveTagged, putTagged } from "../memory/tagged-slots";
 import { viewBytes, viewText } from "../memory/views";
-import { VIEW_BYTES } from "../abi";
 
 const KEY_BYTES: u32 = 16;
 const GROUPS_MIN: u32 = 64;
@@ -80,13 +81,13 @@ function smallBytes(groupsBefore: u32): u32 {
   return groupsBefore << (SMALL_LOG2 + 2);
 }
 
-/** numbers[i] (u32) is the group before of row rows[i], or of row first + i when `rows` is 0; afterwards it is the group. The field's
- *  values are differences of `width` bytes to `base`, or have 8 bytes and are integers. `validity` 0: all are present. Throws (no
- *  memory) with some numbers changed. */
-export function valueGroupsOfIntegers(
+/** numbers[i] (u32) is the group before of row rows[i], or of row first + i when `rows` is 0; afterwards it is the group. `layout` of the
+ *  field's values: 1, 2, 4, 8: bytes of integers that are differences to `base`; VALUES_FLOAT: both zeros are one value, and so are all
+ *  NaN; VALUES_TEXT: views. `validity` 0: all are present. Throws (no memory) with some numbers changed. */
+export function valueGroupsOfRows(
   groups: ValueGroups,
+  layout: u32,
   data: u32,
-  width: u32,
   base: i64,
   validity: u32,
   rows: u32,
@@ -94,35 +95,15 @@ export function valueGroupsOfIntegers(
   count: u32,
   numbers: u32,
 ): void {
-  if (width == 1) ofNumbers<u8>(groups, data, base, validity, rows, first, count, numbers);
-  else if (width == 2) ofNumbers<u16>(groups, data, base, validity, rows, first, count, numbers);
-  else if (width == 4) ofNumbers<u32>(groups, data, base, validity, rows, first, count, numbers);
+  if (layout == VALUES_FLOAT) ofNumbers<f64>(groups, data, base, validity, rows, first, count, numbers);
+  else if (layout == VALUES_TEXT) ofTexts(groups, data, validity, rows, first, count, numbers);
+  else if (layout == 1) ofNumbers<u8>(groups, data, base, validity, rows, first, count, numbers);
+  else if (layout == 2) ofNumbers<u16>(groups, data, base, validity, rows, first, count, numbers);
+  else if (layout == 4) ofNumbers<u32>(groups, data, base, validity, rows, first, count, numbers);
   else ofNumbers<u64>(groups, data, base, validity, rows, first, count, numbers);
 }
 
-/** The same for floats: both zeros are one value, and so are all NaN. */
-export function valueGroupsOfFloats(
-  groups: ValueGroups,
-  data: u32,
-  validity: u32,
-  rows: u32,
-  first: u32,
-  count: u32,
-  numbers: u32,
-): void {
-  ofNumbers<f64>(groups, data, 0, validity, rows, first, count, numbers);
-}
-
-/** The same for texts: views at `data`. */
-export function valueGroupsOfTexts(
-  groups: ValueGroups,
-  data: u32,
-  validity: u32,
-  rows: u32,
-  first: u32,
-  count: u32,
-  numbers: u32,
-): void {
+function ofTexts(groups: ValueGroups, data: u32, validity: u32, rows: u32, first: u32, count: u32, numbers: u32): void {
   groups.calls++;
   for (let i: u32 = 0; i < count; i++) {
     const row = rows != 0 ? load<u32>(rows + (i << 2)) : first + i;
@@ -252,7 +233,7 @@ function groupOf(groups: ValueGroups, before: u32, value: u64, isAbsent: bool): 
     }
   }
   const group = addGroup(groups, before, value, isAbsent);
-  putGroup(slotsOf(groups), (groups.capacity << 1) - 1, hash, group + 1);
+  putTagged(slotsOf(groups), (groups.capacity << 1) - 1, hash, group + 1);
   return group;
 }
 
@@ -274,27 +255,14 @@ function addGroup(groups: ValueGroups, before: u32, value: u64, isAbsent: bool):
   return group;
 }
 
-function putGroup(slots: u32, mask: u32, hash: u32, tagged: u32): void {
-  let at = hash & mask;
-  while (load<u32>(slots + (at << 3), 4) != 0) at = (at + 1) & mask;
-  store<u32>(slots + (at << 3), hash);
-  store<u32>(slots + (at << 3), tagged, 4);
-}
-
 function growGroups(groups: ValueGroups): void {
   const old = groups.capacity;
   const capacity = max(GROUPS_MIN, old << 1);
   const keys = hostAlloc(tableBytes(capacity));
   const slots = keys + capacity * KEY_BYTES;
-  memory.fill(slots, 0, capacity << 4);
+  moveTagged(slotsOf(groups), old << 1, slots, (capacity << 1) - 1);
   if (old != 0) {
     memory.copy(keys, groups.keys, old * KEY_BYTES);
-    const before = slotsOf(groups);
-    for (let i: u32 = 0; i < old << 1; i++) {
-      const slot = before + (i << 3);
-      const tagged = load<u32>(slot, 4);
-      if (tagged != 0) putGroup(slots, (capacity << 1) - 1, load<u32>(slot), tagged);
-    }
     hostFree(groups.keys, tableBytes(old));
   }
   groups.keys = keys;

@@ -2,29 +2,10 @@
 // the rows.
 import { describe, expect, test } from "bun:test";
 import { prng } from "../support/prng.ts";
-import { ROW_STATES } from "../support/rows/row-states.ts";
-import type { SqlAsk, StoredRows } from "../support/rows/stored-rows.ts";
-import { fieldSteps, randomFieldSql } from "../support/sql/field-rows.ts";
-import { sqlStates } from "../support/sql/sql-states.ts";
-import { comparable } from "../support/sql/sql-twins.ts";
+import { FIELD_STATES, FieldRows, randomFieldSql } from "../support/sql/field-rows.ts";
 
-const STATES = ROW_STATES.filter(
-  (state) => process.env["ALL_STATES"] === "1" || ["in memory", "compacted", "half flushed and written again"].includes(state),
-);
-
-const states = sqlStates(fieldSteps, STATES);
-const rowsOf = (at: number) => states.stored[at]![1];
-const ask = (one: StoredRows, statement: string, options: SqlAsk = {}) => comparable(statement, one.sql(states.engine, statement, options));
-const plan = async (statement: string) =>
-  (await rowsOf(0).sql(states.engine, `EXPLAIN ${statement}`)).rows.map((row) => row.join(" ")).join("\n");
-
-/** In all states, with a new plan and with a known one. */
-async function check(statement: string): Promise<void> {
-  const expected = await ask(rowsOf(0), statement, { isPlain: true });
-  for (const [at, state] of STATES.entries()) {
-    for (const time of [1, 2]) expect([state, time, await ask(rowsOf(at), statement)], statement).toEqual([state, time, expected]);
-  }
-}
+const of = new FieldRows();
+const check = (statement: string) => of.check(statement);
 
 const CONDITIONS: readonly (readonly [condition: string, shown: string])[] = [
   ["f > g", "(g < f)"],
@@ -96,14 +77,14 @@ const FORMS: readonly ((condition: string) => string)[] = [
 describe("WHERE", () => {
   test.each(CONDITIONS)("%s", async (condition, shown) => {
     for (const form of FORMS) await check(form(condition));
-    if (!condition.includes("f / g")) expect(await plan(FORMS[0]!(condition))).toContain(shown);
+    if (!condition.includes("f / g")) expect(await of.plan(FORMS[0]!(condition))).toContain(shown);
     // nothing of it is left to DuckDB
-    expect(await plan(FORMS[1]!(condition))).toContain("groups of cpu");
+    expect(await of.plan(FORMS[1]!(condition))).toContain("groups of cpu");
   });
 
   test.each(LEFT)("%s is left to DuckDB", async (condition) => {
     for (const form of FORMS.slice(0, 3)) await check(form(condition));
-    expect(await plan(FORMS[1]!(condition))).not.toContain("groups of cpu");
+    expect(await of.plan(FORMS[1]!(condition))).not.toContain("groups of cpu");
   });
 });
 
@@ -148,22 +129,19 @@ describe("values", () => {
     );
     // the order of a NaN with a sign is not the scan's
     const isLeft = /^m..\(f \/ g/.test(value);
-    expect((await plan(`SELECT ${value} AS v FROM cpu`)).includes("groups of cpu")).toBe(!isLeft);
+    expect((await of.plan(`SELECT ${value} AS v FROM cpu`)).includes("groups of cpu")).toBe(!isLeft);
   });
 
   test.each(["sum(f + u)", "sum(length(s))", "sum(DISTINCT i + 1)", "count(f > 1 OR host = 'h1')", "sum(i % 3)", "median(f + g)"])(
     "%s is left to DuckDB",
     async (value) => {
       await check(`SELECT host, ${value} AS v FROM cpu GROUP BY host ORDER BY host`);
-      expect(await plan(`SELECT ${value} AS v FROM cpu`)).not.toContain("groups of cpu");
+      expect(await of.plan(`SELECT ${value} AS v FROM cpu`)).not.toContain("groups of cpu");
     },
   );
 
   test("in numbers", async () => {
-    const { rows } = await rowsOf(0).sql(
-      states.engine,
-      "SELECT sum(f * i) AS a, sum(i * i - 1) AS b, count(*) FILTER (WHERE f > i) AS c FROM one",
-    );
+    const { rows } = await of.sql(0, "SELECT sum(f * i) AS a, sum(i * i - 1) AS b, count(*) FILTER (WHERE f > i) AS c FROM one");
     expect(rows).toEqual([[4.5, 8n, 0n]]);
   });
 });
@@ -176,10 +154,10 @@ describe("an integer that does not fit", () => {
     "SELECT t FROM wide WHERE n * m > 5",
   ];
   test.each(FAILING)("%s fails", async (statement) => {
-    for (const [at] of STATES.entries()) {
+    for (const [at] of FIELD_STATES.entries()) {
       for (const isPlain of [false, true]) {
-        expect([isPlain, (await ask(rowsOf(at), statement, { isPlain })).fields], statement).toEqual([isPlain, "error"]);
-        await expect(rowsOf(at).sql(states.engine, statement, { isPlain })).rejects.toMatchObject({ kind: "bad_query" });
+        expect([isPlain, (await of.ask(at, statement, { isPlain })).fields], statement).toEqual([isPlain, "error"]);
+        await expect(of.sql(at, statement, { isPlain })).rejects.toMatchObject({ kind: "bad_query" });
       }
     }
   });
@@ -208,7 +186,7 @@ test("expressions of many parts are left to DuckDB, without a delay", async () =
   ] as const) {
     const statement = `SELECT count(*), sum(i) FROM cpu WHERE ${condition}`;
     await check(statement);
-    expect([condition, (await plan(statement)).includes("groups of cpu")]).toEqual([condition, isComputed]);
+    expect([condition, (await of.plan(statement)).includes("groups of cpu")]).toEqual([condition, isComputed]);
   }
 });
 

@@ -1,28 +1,12 @@
 // Groups by values of fields that the scan tells apart. Each statement answers as DuckDB does on all rows, in several states of the rows.
 import { describe, expect, test } from "bun:test";
 import { pick, prng } from "../support/prng.ts";
-import { ROW_STATES } from "../support/rows/row-states.ts";
-import type { SqlAsk, StoredRows } from "../support/rows/stored-rows.ts";
-import { fieldSteps, randomFieldSql } from "../support/sql/field-rows.ts";
-import { sqlStates } from "../support/sql/sql-states.ts";
-import { comparable } from "../support/sql/sql-twins.ts";
+import { FieldRows, randomFieldSql } from "../support/sql/field-rows.ts";
 
-const STATES = ROW_STATES.filter(
-  (state) => process.env["ALL_STATES"] === "1" || ["in memory", "compacted", "half flushed and written again"].includes(state),
-);
-const states = sqlStates(fieldSteps, STATES);
-const rowsOf = (at: number) => states.stored[at]![1];
-const ask = (one: StoredRows, statement: string, options: SqlAsk = {}) => comparable(statement, one.sql(states.engine, statement, options));
-const plan = async (statement: string) =>
-  (await rowsOf(0).sql(states.engine, `EXPLAIN ${statement}`)).rows.map((row) => row.join(" ")).join("\n");
+const of = new FieldRows();
 
-/** In all states, with a new plan and with a known one. */
 async function check(statement: string): Promise<void> {
-  const expected = await ask(rowsOf(0), statement, { isPlain: true });
-  expect(expected.fields, statement).not.toBe("error");
-  for (const [at, state] of STATES.entries()) {
-    for (const time of [1, 2]) expect([state, time, await ask(rowsOf(at), statement)], statement).toEqual([state, time, expected]);
-  }
+  expect((await of.check(statement)).fields, statement).not.toBe("error");
 }
 
 /** Keys, and what the plan names them. */
@@ -74,13 +58,13 @@ const FORMS: readonly ((key: string) => string)[] = [
 describe("GROUP BY", () => {
   test.each(KEYS)("%s", async (key, shown) => {
     for (const form of FORMS) await check(form(key));
-    for (const form of FORMS) expect([form(key), await plan(form(key))]).toEqual([form(key), expect.stringContaining("groups of cpu")]);
-    expect(await plan(FORMS[0]!(key))).toContain(`by ${shown}; count(*)`);
+    for (const form of FORMS) expect([form(key), await of.plan(form(key))]).toEqual([form(key), expect.stringContaining("groups of cpu")]);
+    expect(await of.plan(FORMS[0]!(key))).toContain(`by ${shown}; count(*)`);
   });
 
   test.each(LEFT)("%s is left to DuckDB", async (key) => {
     for (const form of FORMS) await check(form(key));
-    expect(await plan(FORMS[0]!(key))).not.toContain("groups of cpu");
+    expect(await of.plan(FORMS[0]!(key))).not.toContain("groups of cpu");
   });
 
   test("of a field without values, of no rows, and of one", async () => {
@@ -93,12 +77,12 @@ describe("GROUP BY", () => {
   test("a condition on a key is one on groups", async () => {
     const statement = "SELECT s, count(*) AS n FROM cpu WHERE s LIKE '_' AND upper(s) <> 'X' GROUP BY s ORDER BY s";
     await check(statement);
-    expect(await plan(statement)).toContain("groups of cpu");
+    expect(await of.plan(statement)).toContain("groups of cpu");
   });
 
   test("in numbers", async () => {
-    const { rows } = await rowsOf(0).sql(
-      states.engine,
+    const { rows } = await of.sql(
+      0,
       "SELECT m, CASE WHEN n > 5 THEN 'more' ELSE 'less' END AS k, count(*) FROM wide GROUP BY m, k ORDER BY m",
     );
     expect(rows).toEqual([
@@ -111,7 +95,7 @@ describe("GROUP BY", () => {
 
   test("a sum that does not fit fails, and so does a key", async () => {
     for (const statement of ["SELECT n + m AS k, count(*) FROM wide GROUP BY k", "SELECT max(m) FROM wide GROUP BY n * 2"]) {
-      for (const isPlain of [false, true]) expect((await ask(rowsOf(0), statement, { isPlain })).fields).toBe("error");
+      for (const isPlain of [false, true]) expect((await of.ask(0, statement, { isPlain })).fields).toBe("error");
     }
   });
 });

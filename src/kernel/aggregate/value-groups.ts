@@ -1,5 +1,6 @@
 // Tells the groups of an aggregation apart by values of fields too (assembly/scan/value-groups.ts): of each group of tags, a group for each
 // combination of values that occurs in it.
+import { VALUES_FLOAT, VALUES_TEXT } from "../../../assembly/abi.ts";
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { ScanColumn } from "../../model/query/scan-table.ts";
@@ -60,14 +61,9 @@ export class ValueGroups {
     const { type, narrow, validityPtr } = found;
     assert(type === column.type, `column ${column.name} of type ${type}`);
     assertDense(found);
-    if (type === ColumnType.float || type === ColumnType.string) {
-      const number = type === ColumnType.float ? call.valueGroupsOfFloats : call.valueGroupsOfTexts;
-      number(ptr, found.dataPtr, validityPtr, rowsPtr, first, count, numbersPtr);
-      return;
-    }
-    const width = narrow?.width ?? VALUE_BYTES[type];
+    const layout = narrow?.width ?? layoutOf(type);
     const dataPtr = narrow?.ptr ?? found.dataPtr;
-    call.valueGroupsOfIntegers(ptr, dataPtr, width, narrow?.base ?? 0n, validityPtr, rowsPtr, first, count, numbersPtr);
+    call.valueGroupsOfRows(ptr, layout, dataPtr, narrow?.base ?? 0n, validityPtr, rowsPtr, first, count, numbersPtr);
   }
 
   /** Returns what replaces at most CHUNK_ROWS groups by their groups of tags, and returns their values, which are overwritten the
@@ -91,4 +87,9 @@ export class ValueGroups {
   release(): void {
     for (const { ptr } of this.levels.splice(0)) this.kernel.call.valueGroupsFree(ptr);
   }
+}
+
+function layoutOf(type: ColumnType): number {
+  if (type === ColumnType.float) return VALUES_FLOAT;
+  return type === ColumnType.string ? VALUES_TEXT : VALUE_BYTES[type];
 }

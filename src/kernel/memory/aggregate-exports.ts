@@ -14,9 +14,6 @@ type TimedValues = [data: number, validity: number, what: number, rowTimes: numb
 type TimedSpanReducer = (spans: number, count: number, ...column: TimedValues) => void;
 type TimedRowReducer = (cells: number, rows: number, first: number, count: number, ...column: TimedValues) => void;
 
-/** Replaces the group before of each row by its group. */
-type ValueGrouping = (groups: number, data: number, validity: number, rows: number, first: number, count: number, numbers: number) => void;
-
 /** assembly/scan: aggregation. Reducers of integer sums return non-zero on overflow, the others nothing. */
 export interface AggregateExports {
   cellsCreate(originNs: bigint, widthNs: bigint, bins: number, cellsMax: number): number;
@@ -43,10 +40,10 @@ export interface AggregateExports {
   valueGroupsFree(groups: number): void;
   valueGroupsCount(groups: number): number;
   valueGroupsBytes(groups: number): number;
-  valueGroupsOfIntegers(
+  valueGroupsOfRows(
     groups: number,
+    layout: number,
     data: number,
-    width: number,
     base: bigint,
     validity: number,
     rows: number,
@@ -54,8 +51,6 @@ export interface AggregateExports {
     count: number,
     numbers: number,
   ): void;
-  valueGroupsOfFloats: ValueGrouping;
-  valueGroupsOfTexts: ValueGrouping;
   valueGroupsOfNothing(groups: number, count: number, numbers: number): void;
   valueGroupsDescribe(groups: number, list: number, count: number, width: number, data: number, validity: number): number;
   cellsWithRows(rowCounts: number, from: number, cellCount: number, target: number, max: number): number;

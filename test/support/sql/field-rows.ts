@@ -1,9 +1,18 @@
-// Rows whose fields are compared with each other, and random expressions over them.
+// Rows whose fields are compared with each other, in several states, random expressions over them, and answers beside those of DuckDB on
+// all rows.
+import { expect } from "bun:test";
 import { pick, prng } from "../prng.ts";
-import type { RowStep } from "../rows/row-states.ts";
+import { ROW_STATES, type RowStep } from "../rows/row-states.ts";
+import type { SqlAsk, StoredRows } from "../rows/stored-rows.ts";
+import { sqlStates } from "./sql-states.ts";
+import { comparable } from "./sql-twins.ts";
+
+export const FIELD_STATES = ROW_STATES.filter(
+  (state) => process.env["ALL_STATES"] === "1" || ["in memory", "compacted", "half flushed and written again"].includes(state),
+);
 
 /** Several hosts with missing fields; one series with a row, and one with values at the ends of 64 bits. */
-export function fieldSteps(): RowStep[] {
+function fieldSteps(): RowStep[] {
   const below = prng(9);
   const lines = Array.from({ length: 600 }, (_, i) => {
     const fields = [
@@ -51,4 +60,33 @@ export function randomFieldSql(below: (n: number) => number, type: "number" | "t
     () => `${some("number")} ${pick(below, ["", "NOT "])}IN (${some("number")}, 1, 2.5)`,
     () => `${some("number")} BETWEEN ${some("number")} AND ${some("number")}`,
   ])();
+}
+
+type Answer = Awaited<ReturnType<typeof comparable>>;
+
+/** The rows in FIELD_STATES, for the tests of one file. */
+export class FieldRows {
+  private readonly states = sqlStates(fieldSteps, FIELD_STATES);
+
+  /** Asks them in one of the states. */
+  sql(at: number, statement: string, options: SqlAsk = {}): ReturnType<StoredRows["sql"]> {
+    return this.states.stored[at]![1].sql(this.states.engine, statement, options);
+  }
+
+  ask(at: number, statement: string, options: SqlAsk = {}): Promise<Answer> {
+    return comparable(statement, this.sql(at, statement, options));
+  }
+
+  async plan(statement: string): Promise<string> {
+    return (await this.sql(0, `EXPLAIN ${statement}`)).rows.map((row) => row.join(" ")).join("\n");
+  }
+
+  /** In all states, with a new plan and with a known one. Returns the answer. */
+  async check(statement: string): Promise<Answer> {
+    const expected = await this.ask(0, statement, { isPlain: true });
+    for (const [at, state] of FIELD_STATES.entries()) {
+      for (const time of [1, 2]) expect([state, time, await this.ask(at, statement)], statement).toEqual([state, time, expected]);
+    }
+    return expected;
+  }
 }

@@ -1,11 +1,11 @@
 // Keys of groups that are made of fields: columns, expressions that the scan computes, and choices between texts,
 // of which the scan computes which one is chosen.
-import { type ComputedColumn, type FieldExpression, isWithinLimits } from "../../../model/query/field-expression.ts";
+import type { ComputedColumn, FieldExpression } from "../../../model/query/field-expression.ts";
 import type { ColumnDef } from "../../../model/rows/column.ts";
 import type { ScanUse, Typed } from "../../bind/kind.ts";
 import { markOf } from "../../bind/type-notes.ts";
 import { type Case, type Constant, type Expression, integerConstant } from "../../parse/tree.ts";
-import { fieldExpression, type ScanExpression } from "./field-expressions.ts";
+import { fieldExpression } from "./field-expressions.ts";
 
 /** A key that is an expression over fields. */
 export interface ValueKey {
@@ -16,30 +16,27 @@ export interface ValueKey {
   readonly show: (value: Expression) => Expression;
 }
 
-/** What a key is computed from; null: the scan cannot compute it. */
+/** What a key is computed from. */
 export interface ComputedValue {
   readonly expression: FieldExpression;
   readonly show: ValueKey["show"];
 }
 
-/** The expression's value as a scan computes it for each row; null: it cannot. */
+/** The key as a scan computes it for each row; null: it cannot. */
 export function valueOfKey(value: Typed, rows: ScanUse): ComputedValue | null {
   // groups would lose its mark
   if (!rows.takesConditions || markOf(value) !== null) return null;
-  const found = value.kind === "string" ? null : numberOf(value);
-  if (found !== null) return found.scan === rows ? { expression: found.expression, show: (shown) => shown } : null;
-  const choice = value.kind === "string" && value.node.class === "CASE" ? choiceOf(value.node) : null;
-  return choice?.scan === rows ? choice : null;
-}
-
-/** Numbers whose type would be another one are not the scan's. */
-function numberOf(value: Typed): ScanExpression | null {
-  return value.arrow === undefined ? fieldExpression(value.node) : null;
-}
-
-/** Which of the texts of a CASE is chosen, numbered in the order in which they stand there. */
-function choiceOf(node: Case): (ScanExpression & ComputedValue) | null {
+  const { node, kind, arrow } = value;
   const texts: Expression[] = [];
+  const computed = kind === "string" && node.class === "CASE" ? numberedChoice(node, texts) : node;
+  // a number may have another type than the scan's
+  const found = computed === null || arrow !== undefined ? null : fieldExpression(computed);
+  if (found?.scan !== rows) return null;
+  return { expression: found.expression, show: texts.length === 0 ? (shown) => shown : (shown) => textNumbered(shown, texts) };
+}
+
+/** The CASE with numbers in place of its texts, which are added to `texts` in their order; null: some of its results are no texts. */
+function numberedChoice(node: Case, texts: Expression[]): Case | null {
   const numbers = new Map<string | null, number>();
   const numbered = (result: Expression): Constant | null => {
     const text = textOf(result);
@@ -48,18 +45,17 @@ function choiceOf(node: Case): (ScanExpression & ComputedValue) | null {
     numbers.set(text, number);
     return integerConstant(number);
   };
-  const checks: Case["case_checks"] = [];
+  const case_checks: Case["case_checks"] = [];
   for (const { when_expr, then_expr } of node.case_checks) {
     const number = numbered(then_expr);
     if (number === null) return null;
-    checks.push({ when_expr, then_expr: number });
+    case_checks.push({ when_expr, then_expr: number });
   }
-  const otherwise = numbered(node.else_expr);
-  const found = otherwise === null ? null : fieldExpression({ ...node, case_checks: checks, else_expr: otherwise });
-  if (found === null || !isWithinLimits(found.expression)) return null;
-  return { ...found, show: (shown) => textNumbered(shown, texts) };
+  const else_expr = numbered(node.else_expr);
+  return else_expr === null ? null : { ...node, case_checks, else_expr };
 }
 
+/** The text with this number. */
 function textNumbered(number: Expression, texts: readonly Expression[]): Expression {
   const last = texts.at(-1)!;
   if (texts.length === 1) return last;
