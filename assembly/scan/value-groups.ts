@@ -34,6 +34,8 @@ class ValueGroups {
   texts: KeyDictionary;
   /** Calls with texts so far. */
   calls: u32;
+  /** Texts that take more are given up: the groups then take more than they may. */
+  bytesMax: u32;
 }
 
 // | ValueGroups | its texts' KeyDictionary | views met, by a mix of their bits: | view | its text's number u32 | in this call u32 | |
@@ -43,10 +45,11 @@ const MET_BYTES: u32 = VIEW_BYTES + 8;
 const MET_LOG2: u32 = 7;
 const OWN_BYTES: u32 = MET_AT + (MET_BYTES << MET_LOG2);
 
-/** No groups. */
-export function valueGroupsCreate(): u32 {
+/** No groups; no more texts are added to some that take more than `bytesMax`. */
+export function valueGroupsCreate(bytesMax: u32): u32 {
   const ptr = hostAlloc(OWN_BYTES);
   memory.fill(ptr, 0, OWN_BYTES);
+  changetype<ValueGroups>(ptr).bytesMax = bytesMax;
   changetype<ValueGroups>(ptr).texts = initKeys(ptr + TEXTS_AT, 0, 0);
   return ptr;
 }
@@ -83,7 +86,7 @@ function smallBytes(groupsBefore: u32): u32 {
 
 /** numbers[i] (u32) is the group before of row rows[i], or of row first + i when `rows` is 0; afterwards it is the group. `layout` of the
  *  field's values: 1, 2, 4, 8: bytes of integers that are differences to `base`; VALUES_FLOAT: both zeros are one value, and so are all
- *  NaN; VALUES_TEXT: views. `validity` 0: all are present. Throws (no memory) with some numbers changed. */
+ *  NaN; VALUES_TEXT: views. `validity` 0: all are present. Throws (no memory), or gives up texts, with some numbers changed. */
 export function valueGroupsOfRows(
   groups: ValueGroups,
   layout: u32,
@@ -109,7 +112,10 @@ function ofTexts(groups: ValueGroups, data: u32, validity: u32, rows: u32, first
     const row = rows != 0 ? load<u32>(rows + (i << 2)) : first + i;
     const at = numbers + (i << 2);
     const isAbsent = validity != 0 && !bitAt(validity, row);
+    const textCount = groups.texts.count;
     store<u32>(at, groupOf(groups, load<u32>(at), isAbsent ? 0 : textNumber(groups, data + row * VIEW_BYTES), isAbsent));
+    // a block of rows may have more text than all groups may take
+    if (groups.texts.count != textCount && keysBytes(groups.texts) > groups.bytesMax) return;
   }
 }
 

@@ -100,7 +100,7 @@ export class Aggregator {
     this.rowCounts = this.arrays.add(8);
     this.groups = merged === undefined ? new AggregateGroups(kernel, groupBy) : new FixedGroups(merged);
     try {
-      this.values = values.length === 0 ? null : new ValueGroups(kernel, values);
+      this.values = values.length === 0 ? null : new ValueGroups(kernel, values, options.memoryBytesMax);
       this.addColumns();
       this.rangesPtr = this.scratch.alloc(Math.max(RANGES_MAX * RANGE_BYTES, BLOCK_ROWS * 4));
       this.blockPtr = this.scratch.allocZeroed(BLOCK_ROWS * 4);

@@ -128,6 +128,24 @@ describe("groups by values", () => {
     expect(kernel.heap.usedBytes).toBe(used);
   });
 
+  test("take no more text than they may, however long one block's is", () => {
+    const rows = Array.from(
+      { length: 4000 },
+      (_, i): TestRow => ({ timeNs: BigInt(i), tags: {}, fields: { s: `${i} `.padEnd(10_000, "x") } }),
+    );
+    const run = writeRun(arena, ALL_TYPES, rows);
+    const request: AggregateRequest = {
+      ...{ range: ALL_TIME, tags: [], fields: [], bins: null, groupBy: [], values: [ALL_TYPES[5]!] },
+      aggregates: [{ fn: "count", column: null }],
+    };
+    const used = kernel.heap.usedBytes;
+    const aggregator = new Aggregator(kernel, request, { minNs: 0n, maxNs: 5000n }, { memoryBytesMax: 1 << 20 });
+    expect(addOne(kernel, aggregator, run, request)).toBe(false);
+    expect(kernel.heap.usedBytes - used).toBeLessThan(6 << 20);
+    expect(aggregator.finish()).toBeNull();
+    expect(kernel.heap.usedBytes).toBe(used);
+  });
+
   test("end early where most rows have a value of their own", () => {
     const isFine = (count: number, eighths: (i: number) => number, groupsMax?: number) => {
       const rows = Array.from({ length: count }, (_, i): TestRow => ({ timeNs: BigInt(i), tags: {}, fields: { f: eighths(i) / 8 } }));

@@ -24,14 +24,16 @@ interface Level {
 export class ValueGroups {
   private readonly levels: Level[] = [];
 
-  /** @param columns at least one, stored or computed; NULL is a value of its own */
+  /** @param columns at least one, stored or computed; NULL is a value of its own
+   *  @param bytesMax what the groups may take: once they take more, they are of no use */
   constructor(
     private readonly kernel: Kernel,
     columns: readonly ColumnDef[],
+    bytesMax: number,
   ) {
     assert(columns.length > 0, "groups by no values");
     try {
-      for (const column of columns) this.levels.push({ column, ptr: kernel.call.valueGroupsCreate() >>> 0 });
+      for (const column of columns) this.levels.push({ column, ptr: kernel.call.valueGroupsCreate(bytesMax) >>> 0 });
     } catch (error) {
       this.release();
       throw error;

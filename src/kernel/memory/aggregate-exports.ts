@@ -36,7 +36,7 @@ export interface AggregateExports {
   cellsJoin(cells: number, rows: number, first: number, count: number, spans: number, max: number): number;
   groupsOfRows(series: number, rows: number, first: number, count: number, map: number, target: number): number;
   cellsOfGroups(cells: number, times: number, rows: number, first: number, count: number, groups: number): void;
-  valueGroupsCreate(): number;
+  valueGroupsCreate(bytesMax: number): number;
   valueGroupsFree(groups: number): void;
   valueGroupsCount(groups: number): number;
   valueGroupsBytes(groups: number): number;
