@@ -9,18 +9,36 @@ import { ALL_TIME } from "../../model/query/scan.ts";
 import { Kernel } from "../memory/kernel.ts";
 import { Aggregator } from "./aggregate.ts";
 
-test("all is given back when memory is full, whichever block it was wanted for", () => {
+const VALUES = ALL_TYPES.filter(({ name }) => name === "i" || name === "s");
+
+test.each([
+  ["tags and bins", {}],
+  ["values of fields", { values: VALUES, bins: null, groupBy: [] }],
+  ["values, tags and bins", { values: VALUES }],
+] as const)("all is given back when memory is full, whichever block it was wanted for: groups by %s", (_, by) => {
   const kernel = Kernel.create();
   const { heap } = kernel;
   const alloc = heap.alloc.bind(heap);
   const rows = Array.from(
     { length: 3000 },
-    (_, i): TestRow => ({ timeNs: BigInt(i) * 1000n, tags: { host: `h${i % 7}` }, fields: { i: 1n } }),
+    (_, i): TestRow => ({
+      timeNs: BigInt(i) * 1000n,
+      tags: { host: `h${i % 7}` },
+      fields: { i: BigInt(i) * 2n, s: `a text of some length ${i % 500}` },
+    }),
   );
   const run = writeRun(new Arena(kernel), ALL_TYPES, rows, { seqMin: 1 });
   const groupBy = ALL_TYPES.filter(({ name }) => name === "host");
   const bins = { originNs: 0n, widthNs: 1n };
-  const wanted: AggregateRequest = { range: ALL_TIME, tags: [], fields: [], bins, groupBy, aggregates: [{ fn: "count", column: null }] };
+  const wanted: AggregateRequest = {
+    range: ALL_TIME,
+    tags: [],
+    fields: [],
+    bins,
+    groupBy,
+    aggregates: [{ fn: "count", column: null }],
+    ...by,
+  };
   const attempt = (allocations: number): string => {
     const aggregator = new Aggregator(kernel, wanted, ALL_TIME, { memoryBytesMax: 64 << 20, rowCountMax: 10 });
     let left = allocations;
