@@ -40,7 +40,7 @@ const SERIES_ROWS_MIN = 8;
 const SPAN_ROWS_MIN = BLOCK_ROWS / SPANS_MAX;
 /** Up to this many, groups by values may have any number of rows; more must have some each, or there will be still more. */
 const SPARSE_GROUPS_MAX = 1 << 14;
-const GROUP_ROWS_MIN = 4;
+const GROUP_ROWS_MIN = 16;
 const RANGE_BYTES = 12;
 const SPAN_BYTES = 12;
 
