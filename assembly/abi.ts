@@ -199,12 +199,15 @@ export const PREDICATE_NARROW_4 = 11;
 export const EXPRESSION_HEADER_BYTES = 16;
 export const EXPRESSION_STEP_BYTES = 24;
 /** A register: | 8 bytes a row | a byte a row, 1 = NULL | u32, not 0 = there may be NULLs | u32, where its values are: here, or in a column
- *  | 8 bytes |; or truth values, a byte a row, here. */
+ *  | their bytes u32; 0: a constant | 4 bytes | what is added to integers of fewer bytes than 8 i64 | 8 bytes |; or truth values, a byte
+ *  a row, here. */
 export const EXPRESSION_ROWS = 1024;
 export const EXPRESSION_NULLS = 8192;
 export const EXPRESSION_MARK = 9216;
 export const EXPRESSION_VALUES = 9220;
-export const EXPRESSION_REGISTER_BYTES = 9232;
+export const EXPRESSION_WIDTH = 9224;
+export const EXPRESSION_BASE = 9232;
+export const EXPRESSION_REGISTER_BYTES = 9248;
 export const TRUTH_FALSE = 0;
 export const TRUTH_NULL = 1;
 export const TRUTH_TRUE = 2;
@@ -291,3 +294,5 @@ export const HASH_KEYS = HEAP_START - HASH_KEYS_BYTES;
 // Values that groups are told apart by, beside integers of 1, 2, 4 or 8 bytes.
 export const VALUES_FLOAT = 0;
 export const VALUES_TEXT = 16;
+/** Memory for counts of 1,024 values and of absent ones, u32 each, four times. */
+export const VALUES_COUNTS_BYTES = 16448;

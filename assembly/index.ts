@@ -150,7 +150,16 @@ export {
 } from "./scan/newest-union";
 export { countPartRows, cutDividedParts, cutParts, joinParts, pageParts, partBits, partSeries, partValues } from "./scan/page-parts";
 export { expressionColumn } from "./expression/program";
-export { selectionCreate, selectionExclude, selectionFree, selectionNext, selectionRanges, selectionWhere } from "./scan/select";
+export {
+  selectionCount,
+  selectionCreate,
+  selectionExclude,
+  selectionFree,
+  selectionNext,
+  selectionOfAll,
+  selectionRanges,
+  selectionWhere,
+} from "./scan/select";
 export { textsFill } from "./scan/texts";
 export {
   areAscending,
@@ -168,6 +177,7 @@ export { gatherTags } from "./scan/tags";
 export {
   valueGroupsBytes,
   valueGroupsCount,
+  valueGroupsCountRows,
   valueGroupsCreate,
   valueGroupsDescribe,
   valueGroupsFree,

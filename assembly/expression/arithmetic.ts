@@ -4,22 +4,22 @@ import { isNullOf, putValues, valuesOf } from "./registers";
 
 /** The integers of a register as floats. */
 export function toFloats(at: u32, count: u32): void {
-  const values = valuesOf(at);
+  const values = valuesOf(at, count);
   putValues(at, at);
   for (let i: u32 = 0; i < count; i++) store<f64>(at + (i << 3), <f64>load<i64>(values + (i << 3)));
 }
 
 /** The floats of a register without their signs. */
 export function absolutes(at: u32, count: u32): void {
-  const values = valuesOf(at);
+  const values = valuesOf(at, count);
   putValues(at, at);
   for (let i: u32 = 0; i < count; i++) store<f64>(at + (i << 3), abs(load<f64>(values + (i << 3))));
 }
 
 /** + - * / of two registers. */
 export function floats(step: u32, at: u32, count: u32): void {
-  const left = valuesOf(at);
-  const right = valuesOf(at + EXPRESSION_REGISTER_BYTES);
+  const left = valuesOf(at, count);
+  const right = valuesOf(at + EXPRESSION_REGISTER_BYTES, count);
   putValues(at, at);
   // up to one more value than asked for, within the register
   const bytes = count << 3;
@@ -43,8 +43,8 @@ export function floats(step: u32, at: u32, count: u32): void {
 
 /** The sum of two registers. Returns false if one of them leaves 64 bits in a row with a value. */
 export function addIntegers(at: u32, count: u32): bool {
-  const left = valuesOf(at);
-  const right = valuesOf(at + EXPRESSION_REGISTER_BYTES);
+  const left = valuesOf(at, count);
+  const right = valuesOf(at + EXPRESSION_REGISTER_BYTES, count);
   let beyond = i64x2.splat(0);
   for (let i: u32 = 0; i < count << 3; i += 16) {
     const a = v128.load(left + i);
@@ -65,8 +65,8 @@ export function addIntegers(at: u32, count: u32): bool {
 
 /** The difference of two registers; returns as addIntegers. */
 export function subtractIntegers(at: u32, count: u32): bool {
-  const left = valuesOf(at);
-  const right = valuesOf(at + EXPRESSION_REGISTER_BYTES);
+  const left = valuesOf(at, count);
+  const right = valuesOf(at + EXPRESSION_REGISTER_BYTES, count);
   let beyond = i64x2.splat(0);
   for (let i: u32 = 0; i < count << 3; i += 16) {
     const a = v128.load(left + i);
@@ -88,8 +88,8 @@ export function subtractIntegers(at: u32, count: u32): bool {
 
 /** The product of two registers; returns as addIntegers. */
 export function multiplyIntegers(at: u32, count: u32): bool {
-  const left = valuesOf(at);
-  const right = valuesOf(at + EXPRESSION_REGISTER_BYTES);
+  const left = valuesOf(at, count);
+  const right = valuesOf(at + EXPRESSION_REGISTER_BYTES, count);
   const half = i64x2.splat(0x80000000);
   let fits = true;
   for (let i: u32 = 0; i < count; i += 2) {

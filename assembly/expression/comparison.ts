@@ -9,6 +9,7 @@ import {
   TRUTH_TRUE,
 } from "../abi";
 import { hasNulls, isNullOf, markNulls, putValues, valuesOf } from "./registers";
+import { compareNarrow } from "./narrow-comparison";
 
 /** Truth values in place of the operands, of which each is read before it is overwritten. NaN equals itself and is greater than all other
  *  numbers, as in DuckDB. */
@@ -21,10 +22,10 @@ export function compare(step: u32, at: u32, count: u32): void {
       compareAll(STEP_EQUAL_FLOAT, at, count);
       break;
     case STEP_LESS_INTEGER:
-      compareAll(STEP_LESS_INTEGER, at, count);
+      if (!compareNarrow(STEP_LESS_INTEGER, at, count)) compareAll(STEP_LESS_INTEGER, at, count);
       break;
     default:
-      compareAll(STEP_EQUAL_INTEGER, at, count);
+      if (!compareNarrow(STEP_EQUAL_INTEGER, at, count)) compareAll(STEP_EQUAL_INTEGER, at, count);
   }
 }
 
@@ -32,8 +33,8 @@ export function compare(step: u32, at: u32, count: u32): void {
 // @ts-ignore: decorator
 @inline
 function compareAll(step: u32, at: u32, count: u32): void {
-  const left = valuesOf(at);
-  const right = valuesOf(at + EXPRESSION_REGISTER_BYTES);
+  const left = valuesOf(at, count);
+  const right = valuesOf(at + EXPRESSION_REGISTER_BYTES, count);
   for (let i: u32 = 0; i < count; i += 16) {
     const a = left + (i << 3);
     const b = right + (i << 3);
@@ -65,11 +66,13 @@ function pairAt(step: u32, left: u32, right: u32): v128 {
 export function choose(at: u32, count: u32): void {
   const left = at + EXPRESSION_REGISTER_BYTES;
   const right = left + EXPRESSION_REGISTER_BYTES;
+  const leftValues = valuesOf(left, count);
+  const rightValues = valuesOf(right, count);
   const mayBeNull = hasNulls(left) || hasNulls(right);
   for (let i = count; i-- > 0; ) {
-    const chosen = load<u8>(at + i) == TRUTH_TRUE ? left : right;
-    if (mayBeNull) store<u8>(at + i, <u8>isNullOf(chosen, i), EXPRESSION_NULLS);
-    store<u64>(at + (i << 3), load<u64>(valuesOf(chosen) + (i << 3)));
+    const isLeft = load<u8>(at + i) == TRUTH_TRUE;
+    if (mayBeNull) store<u8>(at + i, <u8>isNullOf(isLeft ? left : right, i), EXPRESSION_NULLS);
+    store<u64>(at + (i << 3), load<u64>((isLeft ? leftValues : rightValues) + (i << 3)));
   }
   putValues(at, at);
   markNulls(at, mayBeNull);

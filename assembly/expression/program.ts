@@ -42,7 +42,7 @@ import { putBit } from "../memory/bits";
 import { areAdjacent, keepFour } from "../scan/kept-rows";
 import { absolutes, addIntegers, floats, multiplyIntegers, subtractIntegers, toFloats } from "./arithmetic";
 import { choose, compare } from "./comparison";
-import { hasNulls, isNull, joinNulls, loadNarrow, loadTruths, loadValues, markNulls, putValues, valuesOf } from "./registers";
+import { hasNulls, isNull, joinNulls, loadNarrow, loadTruths, loadValues, markNulls, putConstant, putValues, valuesOf } from "./registers";
 
 /** Drawn in abi.ts. */
 @unmanaged
@@ -78,6 +78,12 @@ export function keepTrue(program: u32, rows: u32, count: u32): u32 {
   return (out - rows) >> 2;
 }
 
+/** Where the truth values of `count` rows from `first` on are, a byte each, until the program runs again; at most EXPRESSION_ROWS. */
+export function truthsOf(program: u32, first: u32, count: u32): u32 {
+  run(program, 0, first, count);
+  return changetype<Program>(program).registers;
+}
+
 /** Writes the values of rows [first, end), 8 bytes each or one for truth values, and bits of those that are present to a bitmap of zeros;
  *  `first` is a multiple of EXPRESSION_ROWS. Returns the number of NULLs; all ones: an integer does not fit. */
 export function expressionColumn(program: u32, first: u32, end: u32, target: u32, validity: u32): u32 {
@@ -105,7 +111,7 @@ function writeTruths(result: u32, from: u32, count: u32, target: u32, validity: 
 }
 
 function writeValues(result: u32, from: u32, count: u32, target: u32, validity: u32): u32 {
-  memory.copy(target + (from << 3), valuesOf(result), count << 3);
+  memory.copy(target + (from << 3), valuesOf(result, count), count << 3);
   if (!hasNulls(result)) {
     // a register begins at a whole byte of the bitmap
     memory.fill(validity + (from >> 3), 0xff, (count + 7) >> 3);
@@ -150,8 +156,7 @@ function runStep(step: u32, at: u32, low: u64, high: i64, rows: u32, first: u32,
       loadTruths(at, <u32>low, <u32>(low >> 32), rows, first, count);
       return true;
     case STEP_CONSTANT:
-      putValues(at, <u32>low);
-      markNulls(at, false);
+      putConstant(at, <u32>low);
       return true;
     case STEP_CONSTANT_TRUTH:
       memory.fill(at, <u8>low, count);

@@ -1,7 +1,17 @@
 // Registers of a program, and what loads columns into them. A register has 8-byte values, which may be those of a column, and a byte per
 // row, 1 = NULL, which is read only if its mark is set; or truth values, one byte each, in an order in which AND is the lesser of two and
 // OR the greater.
-import { EXPRESSION_MARK, EXPRESSION_NULLS, EXPRESSION_REGISTER_BYTES, EXPRESSION_VALUES, TRUTH_FALSE, TRUTH_NULL, TRUTH_TRUE } from "../abi";
+import {
+  EXPRESSION_BASE,
+  EXPRESSION_MARK,
+  EXPRESSION_NULLS,
+  EXPRESSION_REGISTER_BYTES,
+  EXPRESSION_VALUES,
+  EXPRESSION_WIDTH,
+  TRUTH_FALSE,
+  TRUTH_NULL,
+  TRUTH_TRUE,
+} from "../abi";
 import { widenValues } from "../codec/narrow";
 import { bitAt } from "../memory/bits";
 
@@ -26,18 +36,54 @@ export function markNulls(register: u32, has: bool): void {
   store<u32>(register, <u32>has, EXPRESSION_MARK);
 }
 
-/** Where the register's values are: in it, or in a column. */
+/** Where the register's values are, 8 bytes each: in it, or in a column. */
 // @ts-ignore: decorator
 @inline
-export function valuesOf(register: u32): u32 {
+export function valuesOf(register: u32, count: u32): u32 {
+  if ((widthOf(register) & 7) != 0) widen(register, count);
   return load<u32>(register, EXPRESSION_VALUES);
 }
 
-/** Sets where the register's values are. */
+function widen(register: u32, count: u32): void {
+  widenValues(narrowValuesOf(register), count, baseOf(register), widthOf(register), register);
+  putValues(register, register);
+}
+
+/** Bytes of a value: 8, or fewer of integers, to which `baseOf` is added; 0: all are the same. */
+// @ts-ignore: decorator
+@inline
+export function widthOf(register: u32): u32 {
+  return load<u32>(register, EXPRESSION_WIDTH);
+}
+
+/** What is added to integers of fewer bytes than 8. */
+// @ts-ignore: decorator
+@inline
+export function baseOf(register: u32): i64 {
+  return load<i64>(register, EXPRESSION_BASE);
+}
+
+/** Where these are, in a column. */
+// @ts-ignore: decorator
+@inline
+export function narrowValuesOf(register: u32): u32 {
+  return load<u32>(register, EXPRESSION_VALUES);
+}
+
+/** Sets where the register's values are, 8 bytes each. */
 // @ts-ignore: decorator
 @inline
 export function putValues(register: u32, values: u32): void {
   store<u32>(register, values, EXPRESSION_VALUES);
+  store<u32>(register, 8, EXPRESSION_WIDTH);
+}
+
+/** The same of EXPRESSION_ROWS times one value. */
+export function putConstant(register: u32, values: u32): void {
+  store<u32>(register, values, EXPRESSION_VALUES);
+  store<u32>(register, 0, EXPRESSION_WIDTH);
+  store<i64>(register, load<i64>(values), EXPRESSION_BASE);
+  markNulls(register, false);
 }
 
 /** Of any register. */
@@ -71,15 +117,21 @@ export function loadValues(at: u32, data: u32, validity: u32, rows: u32, first: 
   loadNulls(at, validity, rows, first, count);
 }
 
-/** The same of integers in fewer bytes: `least` is added to each. */
+/** The same of integers in fewer bytes: `least` is added to each. In place they stay as narrow. */
 export function loadNarrow<T>(at: u32, data: u32, validity: u32, least: i64, rows: u32, first: u32, count: u32): void {
-  if (rows == 0) widenValues(data + first * sizeof<T>(), count, least, sizeof<T>(), at);
-  else {
-    for (let i: u32 = 0; i < count; i++) {
-      store<i64>(at + (i << 3), <i64>load<T>(data + load<u32>(rows + (i << 2)) * sizeof<T>()) + least);
+  if (rows == 0 && (count & 15) == 0) {
+    store<u32>(at, data + first * sizeof<T>(), EXPRESSION_VALUES);
+    store<u32>(at, sizeof<T>(), EXPRESSION_WIDTH);
+    store<i64>(at, least, EXPRESSION_BASE);
+  } else {
+    if (rows == 0) widenValues(data + first * sizeof<T>(), count, least, sizeof<T>(), at);
+    else {
+      for (let i: u32 = 0; i < count; i++) {
+        store<i64>(at + (i << 3), <i64>load<T>(data + load<u32>(rows + (i << 2)) * sizeof<T>()) + least);
+      }
     }
+    putValues(at, at);
   }
-  putValues(at, at);
   loadNulls(at, validity, rows, first, count);
 }
 

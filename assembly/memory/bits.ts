@@ -7,6 +7,16 @@ export function bitAt(bitmap: u32, index: u32): bool {
   return ((load<u8>(bitmap + (index >> 3)) >> (index & 7)) & 1) != 0;
 }
 
+/** Bits [from, from + 16). */
+// @ts-ignore: decorator
+@inline
+export function sixteenBits(bitmap: u32, from: u32): u32 {
+  const at = bitmap + (from >> 3);
+  const shift = from & 7;
+  const bits = <u32>load<u16>(at) >> shift;
+  return (shift == 0 ? bits : bits | (<u32>load<u8>(at, 2) << (16 - shift))) & 0xffff;
+}
+
 /** Sets the bit. */
 // @ts-ignore: decorator
 @inline

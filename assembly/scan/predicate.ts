@@ -104,7 +104,7 @@ function keepNumbers(kind: u32, predicate: Predicate, rows: u32, count: u32): u3
   const data = predicate.data;
   const validity = predicate.validity;
   const low = i64x2.splat(predicate.low);
-  const span = i64x2.splat(predicate.span ^ SIGN);
+  const span = spanInOrder(predicate);
   const flip: u32 = predicate.negated != 0 ? 15 : 0;
   const fourEnd = rows + ((count & ~3) << 2);
   let out = rows;
@@ -139,16 +139,28 @@ function keepNumbers(kind: u32, predicate: Predicate, rows: u32, count: u32): u3
 
 const SIGN: u64 = 1 << 63;
 
-/** A bit for each of two values: 1 = it is below the number, up to it, and so on, before a negation. */
+/** What pairMask takes: unsigned numbers in the order of signed ones. */
+// @ts-ignore: decorator
+@inline
+export function spanInOrder(predicate: Predicate): v128 {
+  return i64x2.splat(predicate.span ^ SIGN);
+}
+
+/** All bits of each of two values: 1 = it is below the number, up to it, and so on, before a negation. */
+// @ts-ignore: decorator
+@inline
+export function pairMask(kind: u32, pair: v128, low: v128, span: v128): v128 {
+  if (kind == PREDICATE_FLOAT_BELOW) return f64x2.lt(pair, low);
+  if (kind == PREDICATE_FLOAT_UP_TO) return f64x2.le(pair, low);
+  if (kind == PREDICATE_FLOAT_EQUAL) return f64x2.eq(pair, low);
+  if (kind == PREDICATE_FLOAT_NUMBER) return f64x2.eq(pair, pair);
+  return i64x2.le_s(v128.xor(i64x2.sub(pair, low), i64x2.splat(SIGN)), span);
+}
+
 // @ts-ignore: decorator
 @inline
 function pairBits(kind: u32, pair: v128, low: v128, span: v128): u32 {
-  if (kind == PREDICATE_FLOAT_BELOW) return i64x2.bitmask(f64x2.lt(pair, low));
-  if (kind == PREDICATE_FLOAT_UP_TO) return i64x2.bitmask(f64x2.le(pair, low));
-  if (kind == PREDICATE_FLOAT_EQUAL) return i64x2.bitmask(f64x2.eq(pair, low));
-  if (kind == PREDICATE_FLOAT_NUMBER) return i64x2.bitmask(f64x2.eq(pair, pair));
-  // unsigned numbers in the order of signed ones
-  return i64x2.bitmask(i64x2.le_s(v128.xor(i64x2.sub(pair, low), i64x2.splat(SIGN)), span));
+  return i64x2.bitmask(pairMask(kind, pair, low, span));
 }
 
 // @ts-ignore: decorator

@@ -3,6 +3,7 @@
 import { PREDICATE_BYTES } from "../abi";
 import { hostAlloc, hostFree } from "../memory/host";
 import { exclusionAt, hides, keepVisible } from "./exclusion";
+import { countMatching } from "./matches";
 import { keepMatching, Predicate } from "./predicate";
 
 /** | series u32 | first row u32 | end u32 | */
@@ -60,6 +61,13 @@ export function selectionCreate(
   return ptr;
 }
 
+/** A selection of all rows of a run, whose series and times are not read: in place of those of one series. */
+export function selectionOfAll(rowCount: u32): u32 {
+  const ptr = selectionCreate(0, 0, rowCount, 1, 0, 0, i64.MIN_VALUE, i64.MAX_VALUE);
+  changetype<Selection>(ptr).end = rowCount;
+  return ptr;
+}
+
 /** Frees a selection. */
 export function selectionFree(ptr: u32): void {
   hostFree(ptr, offsetof<Selection>());
@@ -98,6 +106,15 @@ export function selectionNext(selection: Selection, target: u32, max: u32): u32 
     more = found == room && kept < max;
   }
   return kept;
+}
+
+/** Of a sorted run: how many rows are selected that were not given out yet. `kept` is memory of EXPRESSION_ROWS bytes. */
+export function selectionCount(selection: Selection, kept: u32): u32 {
+  let count: u32 = 0;
+  for (; selection.at != selection.end || nextRange(selection); selection.at = selection.end) {
+    count += countMatching(selection.predicates, selection.predicateCount, selection.at, selection.end, kept);
+  }
+  return count;
 }
 
 /** Of a sorted run: writes the next ranges | series u32 | first row u32 | end u32 |, ascending, at most `max`. A series may have several.

@@ -3,13 +3,14 @@
 //   small, by group before × SMALL_VALUES + value: group + 1 u32, 0 = none
 // all others by linear probing over
 //   slot: | hash u32 | group + 1 u32, 0 = empty |     key of a group: | value u64 | group before u32 | 1: absent u32 |
-import { VALUES_FLOAT, VALUES_TEXT, VIEW_BYTES } from "../abi";
+import { VALUES_COUNTS_BYTES, VALUES_FLOAT, VALUES_TEXT, VIEW_BYTES } from "../abi";
 import { bitAt } from "../memory/bits";
 import { hashOf, hashPair } from "../memory/hash";
 import { hostAlloc, hostFree } from "../memory/host";
 import { clearKeys, initKeys, KEYS_BYTES, KeyDictionary, keyId, keysBytes, keyView } from "../memory/key-dictionary";
 import { moveTagged, putTagged } from "../memory/tagged-slots";
 import { viewBytes, viewText } from "../memory/views";
+import { SPAN_BYTES } from "./cells";
 
 const KEY_BYTES: u32 = 16;
 const GROUPS_MIN: u32 = 64;
@@ -18,6 +19,10 @@ const SMALL_LOG2: u32 = 10;
 const SMALL_ABSENT: u64 = (1 << SMALL_LOG2) - 1;
 /** Groups before that have small values: what they take stays in the processor's second cache, or nearly. */
 const SMALL_GROUPS_MAX: u32 = 256;
+/** Values of two bytes that are counted; a power of two. */
+const COUNTED_MAX: u32 = 1 << 10;
+/** Bytes of the counts of all values, in whole vectors. */
+const COUNTS_APART: u32 = VALUES_COUNTS_BYTES / 4;
 const NAN: u64 = 0x7ff8000000000000;
 
 @unmanaged
@@ -136,7 +141,105 @@ function textNumber(groups: ValueGroups, view: u32): u32 {
   return number;
 }
 
-/** The same for a field that no row has. */
+/** Counts rows [first, first + count) by values of one or two bytes (`width`), whose groups are looked up once for each stretch of rows of
+ *  one group before: writes | group u32 | 0 u32 | how many rows u32 |, at most `max`. `numbers` as above; 0: all are of group 0. Returns
+ *  how many; 0: there are too many stretches or values, and nothing was counted. `counts` is memory of VALUES_COUNTS_BYTES. Throws (no
+ *  memory). */
+export function valueGroupsCountRows(
+  groups: ValueGroups,
+  width: u32,
+  data: u32,
+  base: i64,
+  validity: u32,
+  first: u32,
+  count: u32,
+  numbers: u32,
+  counts: u32,
+  target: u32,
+  max: u32,
+): u32 {
+  const counted: u32 = width == 1 ? 1 << 8 : COUNTED_MAX;
+  if (numbers != 0 && !hasStretches(numbers, count, min(count / (counted << 2) + 2, max / (counted + 1)))) return 0;
+  let found: u32 = 0;
+  for (let i: u32 = 0; i < count; ) {
+    const before = numbers == 0 ? 0 : load<u32>(numbers + (i << 2));
+    const end = numbers == 0 ? count : stretchEnd(numbers, i, count);
+    if (width == 1) countValues<u8>(data, validity, first + i, first + end, counts);
+    else if (!countValues<u16>(data, validity, first + i, first + end, counts)) return 0;
+    for (let value: u32 = 0; value <= counted; value++) {
+      // that of absent values is behind all others
+      const isAbsent = value == counted;
+      const rows = load<u32>(counts + ((isAbsent ? COUNTED_MAX : value) << 2));
+      if (rows == 0) continue;
+      const at = target + found * SPAN_BYTES;
+      store<u32>(at, groupOf(groups, before, isAbsent ? 0 : <u64>value + <u64>base, isAbsent));
+      store<u32>(at, 0, 4);
+      store<u32>(at, rows, 8);
+      found++;
+    }
+    i = end;
+  }
+  return found;
+}
+
+/** True if there are at most so many stretches of one number. */
+function hasStretches(numbers: u32, count: u32, most: u32): bool {
+  for (let i: u32 = 0; i < count; i = stretchEnd(numbers, i, count)) {
+    if (most-- == 0) return false;
+  }
+  return true;
+}
+
+function stretchEnd(numbers: u32, from: u32, count: u32): u32 {
+  const number = load<u32>(numbers + (from << 2));
+  const four = i32x4.splat(number);
+  while (from + 4 <= count && i32x4.all_true(i32x4.eq(v128.load(numbers + (from << 2)), four))) from += 4;
+  while (from < count && load<u32>(numbers + (from << 2)) == number) from++;
+  return from;
+}
+
+/** How often each value occurs in rows [row, end), and behind them how many are absent, at `counts`. Returns false if one of them is
+ *  COUNTED_MAX or more. Four counts of each value take turns: a count waits for the one before it. */
+function countValues<T>(data: u32, validity: u32, row: u32, end: u32, counts: u32): bool {
+  let seen: u32 = 0;
+  memory.fill(counts, 0, VALUES_COUNTS_BYTES);
+  if (validity == 0) {
+    for (; row + 4 <= end; row += 4) {
+      const from = data + row * sizeof<T>();
+      const a = <u32>load<T>(from);
+      const b = <u32>load<T>(from, sizeof<T>());
+      const c = <u32>load<T>(from, 2 * sizeof<T>());
+      const d = <u32>load<T>(from, 3 * sizeof<T>());
+      seen |= a | b | c | d;
+      increment<T>(counts, a);
+      increment<T>(counts + COUNTS_APART, b);
+      increment<T>(counts + 2 * COUNTS_APART, c);
+      increment<T>(counts + 3 * COUNTS_APART, d);
+    }
+  }
+  for (; row < end; row++) {
+    const isPresent = validity == 0 || bitAt(validity, row);
+    const value = isPresent ? <u32>load<T>(data + row * sizeof<T>()) : COUNTED_MAX;
+    if (isPresent) seen |= value;
+    increment<T>(counts, value);
+  }
+  if (seen >= COUNTED_MAX) return false;
+  for (let at = counts; at < counts + COUNTS_APART; at += 16) {
+    const odd = i32x4.add(v128.load(at, COUNTS_APART), v128.load(at, 3 * COUNTS_APART));
+    v128.store(at, i32x4.add(i32x4.add(v128.load(at), v128.load(at, 2 * COUNTS_APART)), odd));
+  }
+  return true;
+}
+
+/** Values that are too large are counted with the absent ones: they have been seen. */
+// @ts-ignore: decorator
+@inline
+function increment<T>(counts: u32, value: u32): void {
+  const at = counts + ((sizeof<T>() == 1 ? value : min(value, COUNTED_MAX)) << 2);
+  store<u32>(at, load<u32>(at) + 1);
+}
+
+/** As valueGroupsOfRows for a field that no row has. */
 export function valueGroupsOfNothing(groups: ValueGroups, count: u32, numbers: u32): void {
   for (const end = numbers + (count << 2); numbers < end; numbers += 4) {
     store<u32>(numbers, groupOf(groups, load<u32>(numbers), 0, true));

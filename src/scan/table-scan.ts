@@ -255,7 +255,7 @@ export class TableScan implements ScanTable {
       // for runs whose rows are all wanted
       series: readsAll,
       time: readsAll,
-      bySeries: readsAll || request.tags.length + (request.tests?.length ?? 0) > 0,
+      bySeries: readsAll || fields.length + request.tags.length + (request.tests?.length ?? 0) > 0,
       keepsText: aggregates.some(({ fn, column }) => (fn === "first" || fn === "last") && column?.type === ColumnType.string),
     };
   }

@@ -92,7 +92,7 @@ export class Aggregator {
     this.range = intersect(range, request.range);
     const { bins: times, groupBy, merged, values = [] } = request;
     this.readsFieldsAlone = !readsSeriesAndTimes(request);
-    this.hasOneGroup = times === null && groupBy.length === 0 && merged === undefined && values.length === 0;
+    this.hasOneGroup = times === null && !this.hasTagGroups && values.length === 0;
     this.computed = computedColumns(request);
     this.keepsText = request.aggregates.some(({ fn, column }) => (fn === "first" || fn === "last") && column?.type === ColumnType.string);
     this.scratch = new Blocks(kernel);
@@ -181,17 +181,18 @@ export class Aggregator {
 
   private addSelected(selected: SelectedRun): boolean {
     const { fields } = this.request;
-    if (this.readsFieldsAlone && RowSelection.isAll(selected)) {
+    const isWhole = this.readsFieldsAlone && RowSelection.isAll(selected);
+    if (isWhole && fields.length === 0) {
       const { run } = selected;
       this.failed = !(this.prepare(run) && (this.values === null ? this.addWhole(run) : this.addRows(run, "all")));
       return !this.failed;
     }
-    const run = wholeRun(selected.run);
-    if (fields.length === 0 && this.values === null && this.hasLongSeries(run)) {
+    const run = isWhole ? selected.run : wholeRun(selected.run);
+    if (fields.length === 0 && this.values === null && this.hasLongSeries(wholeRun(run))) {
       const selection = RowSelection.openBySeries(this.kernel, selected);
       if (selection === "none") return true;
       try {
-        this.failed = !(this.prepare(run) && this.addRanges(run, selection));
+        this.failed = !(this.prepare(run) && this.addRanges(wholeRun(run), selection));
       } finally {
         selection.release();
       }
@@ -199,7 +200,8 @@ export class Aggregator {
       const selection = RowSelection.open(this.kernel, selected, fields);
       if (selection === "none") return true;
       try {
-        this.failed = !(this.prepare(run) && this.addRows(run, selection));
+        const isCounted = this.onlyCounts && selection !== "all" && selection.isCountable;
+        this.failed = !(isCounted ? this.countSelected(selection) : this.prepare(run) && this.addRows(run, selection));
       } finally {
         if (selection !== "all") selection.release();
       }
@@ -287,6 +289,17 @@ export class Aggregator {
     return true;
   }
 
+  /** True if the number of all rows is all that is wanted. */
+  private get onlyCounts(): boolean {
+    return this.hasOneGroup && this.columns.size === 0 && this.quantiles.size === 0;
+  }
+
+  private countSelected(selection: RowSelection): boolean {
+    if (!this.reserveGroups()) return false;
+    this.kernel.i64[this.rowCounts!.ptr / 8]! += BigInt(selection.count(this.rangesPtr));
+    return true;
+  }
+
   /** Adds every row of the run to the only cell. */
   private addWhole(run: PartialRun): boolean {
     if (!this.reserveGroups()) return false;
@@ -322,6 +335,12 @@ export class Aggregator {
       if (count === 0) return true;
       const rows = { rowsPtr: selection === "all" ? 0 : rangesPtr, first, count };
       if (!this.reserveGroups()) return false;
+      const counted = selection === "all" ? this.countValues(run, rows) : 0;
+      if (counted > 0) {
+        if (this.hasTooManyGroups() || !this.reserveGroups()) return false;
+        countRows(this.kernel, { kind: "spans", ptr: this.spansPtr, count: counted }, 0, this.rowCounts!);
+        continue;
+      }
       // of one group each row has cell 0, as the block does
       if (!this.hasOneGroup && !(this.values === null ? this.findCells(wholeRun(run), rows) : this.findValues(run, rows))) return false;
       const byRow: CellRows = { kind: "rows", cellsPtr: blockPtr, ...rows };
@@ -344,22 +363,45 @@ export class Aggregator {
     return found !== null;
   }
 
-  /** The same where values of fields tell groups apart. */
-  private findValues(run: PartialRun, rows: ListedRows): boolean {
-    const { rowsPtr, first, count } = rows;
-    const { seriesPtr = 0, dictionary, timePtr = 0 } = run;
+  /** Counts rows by groups of values, as spans. Returns how many these are; 0: they are to be found row by row, or more than counts is
+   *  wanted of them. */
+  private countValues(run: PartialRun, rows: ListedRows): number {
+    const { values, columns, quantiles, request, rangesPtr, spansPtr } = this;
+    if (values === null || columns.size > 0 || quantiles.size > 0 || request.bins !== null) return 0;
+    const numbersPtr = this.hasTagGroups ? this.blockPtr : 0;
+    if (numbersPtr !== 0) this.findTagGroups(run, rows);
+    const counted = values.countRows(run, rows, { numbersPtr, countsPtr: rangesPtr, targetPtr: spansPtr, max: SPANS_MAX });
+    if (counted > 0) this.rowsByValues += rows.count;
+    return counted;
+  }
+
+  /** Writes the groups of tags of rows to the block. */
+  private findTagGroups(run: PartialRun, { rowsPtr, first, count }: ListedRows): void {
+    const { seriesPtr = 0, dictionary } = run;
     const { call } = this.kernel;
     const find = () => {
       const mapPtr = dictionary === undefined ? 0 : this.groups.mapOf(dictionary);
       return call.groupsOfRows(seriesPtr, rowsPtr, first, count, mapPtr, this.blockPtr) === count;
     };
     if (!find()) {
-      this.groups.learnRows(wholeRun(run).dictionary, seriesPtr, rows);
+      this.groups.learnRows(wholeRun(run).dictionary, seriesPtr, { rowsPtr, first, count });
       find();
     }
+  }
+
+  /** The same as findCells where values of fields tell groups apart. */
+  private findValues(run: PartialRun, rows: ListedRows): boolean {
+    const { timePtr = 0 } = run;
+    const { count } = rows;
+    this.findTagGroups(run, rows);
     this.values!.number(run, rows, this.blockPtr);
     this.rowsByValues += count;
     return !this.hasTooManyGroups() && this.reserveGroups() && this.cells!.ofGroups(timePtr, rows, this.blockPtr);
+  }
+
+  private get hasTagGroups(): boolean {
+    const { groupBy, merged } = this.request;
+    return groupBy.length > 0 || merged !== undefined;
   }
 
   private get groupCount(): number {

@@ -87,6 +87,32 @@ describe("groups by values", () => {
     expect(kernel.heap.usedBytes).toBeLessThan(used);
   });
 
+  test.each(SEEDS)("of which only rows are counted, seed %i", (seed) => {
+    const below = prng(seed + 5000);
+    const hosts = 1 + below(6);
+    const base = [0n, -100n, 2n ** 40n][below(3)]!;
+    const range = [1, 5, 256, 1000, 1030, 60_000][below(6)]!;
+    const isPartial = below(2) === 0;
+    // of a host enough rows to count values first
+    const rows = Array.from({ length: [3, 4099, 17_000][below(3)]! }, (_, i): TestRow => {
+      const value = i < 2 ? BigInt(i * range) : BigInt(below(range + 1));
+      const isAbsent = isPartial && below(3) === 0;
+      const fields = { f: i, i: isAbsent ? null : base + value, b: isAbsent ? null : below(2) === 0 };
+      return { timeNs: BigInt(i), tags: { host: `host-${below(hosts)}` }, fields };
+    });
+    const run = mergeRuns(kernel, [writeRun(arena, ALL_TYPES, rows)], ALL_TYPES);
+    const request: AggregateRequest = {
+      ...{ range: ALL_TIME, tags: [], fields: [], bins: null },
+      groupBy: below(2) === 0 ? [] : [ALL_TYPES[1]!],
+      values: [ALL_TYPES[below(2) === 0 ? 3 : 6]!],
+      aggregates: below(4) === 0 ? [] : [{ fn: "count", column: null }],
+    };
+    const aggregator = new Aggregator(kernel, request, { minNs: 0n, maxNs: 20_000n }, { memoryBytesMax: 1 << 26 });
+    expect(addOne(kernel, aggregator, narrowedRun(kernel, arena, run), request)).toBe(true);
+    expectGroups(readGroups(kernel, aggregator.finish()!, request), aggregateRows(rows, request).groups, request);
+    run.release();
+  });
+
   test("of several runs, in which values have other places", () => {
     const rows = (from: number, present: boolean): TestRow[] =>
       Array.from({ length: 3000 }, (_, i) => ({

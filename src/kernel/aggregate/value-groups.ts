@@ -53,6 +53,28 @@ export class ValueGroups {
     for (const level of this.levels) this.numberBy(level, run, rows, numbersPtr);
   }
 
+  /** Counts rows [first, first + count) by their groups, if small values of a single column tell these apart and rows of one group of
+   *  tags are side by side: writes at most `max` spans | group u32 | 0 u32 | how many u32 |. Returns how many; 0: nothing was counted.
+   *  @param numbersPtr the group of tags of each row, u32; 0: all are of group 0
+   *  @param countsPtr VALUES_COUNTS_BYTES @throws TsdbError overloaded */
+  countRows(
+    run: PartialRun,
+    { first, count }: ListedRows,
+    { numbersPtr, countsPtr, targetPtr, max }: { numbersPtr: number; countsPtr: number; targetPtr: number; max: number },
+  ): number {
+    const [level, ...others] = this.levels;
+    const found = run.columns.find(({ columnId }) => columnId === level!.column.id);
+    if (others.length > 0 || found === undefined) return 0;
+    const { narrow, validityPtr } = found;
+    const width = narrow?.width ?? layoutOf(found.type);
+    if (width !== 1 && width !== 2) return 0;
+    assertDense(found);
+    const dataPtr = narrow?.ptr ?? found.dataPtr;
+    const base = narrow?.base ?? 0n;
+    const { call } = this.kernel;
+    return call.valueGroupsCountRows(level!.ptr, width, dataPtr, base, validityPtr, first, count, numbersPtr, countsPtr, targetPtr, max);
+  }
+
   private numberBy({ column, ptr }: Level, run: PartialRun, { rowsPtr, first, count }: ListedRows, numbersPtr: number): void {
     const { call } = this.kernel;
     const found = run.columns.find(({ columnId }) => columnId === column.id);

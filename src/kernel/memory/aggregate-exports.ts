@@ -51,6 +51,19 @@ export interface AggregateExports {
     count: number,
     numbers: number,
   ): void;
+  valueGroupsCountRows(
+    groups: number,
+    width: number,
+    data: number,
+    base: bigint,
+    validity: number,
+    first: number,
+    count: number,
+    numbers: number,
+    counts: number,
+    target: number,
+    max: number,
+  ): number;
   valueGroupsOfNothing(groups: number, count: number, numbers: number): void;
   valueGroupsDescribe(groups: number, list: number, count: number, width: number, data: number, validity: number): number;
   cellsWithRows(rowCounts: number, from: number, cellCount: number, target: number, max: number): number;

@@ -100,12 +100,14 @@ export interface ScanExports {
     minTimeNs: bigint,
     maxTimeNs: bigint,
   ): number;
+  selectionOfAll(rowCount: number): number;
   selectionExclude(selection: number, exclusions: number, count: number): void;
   selectionWhere(selection: number, predicates: number, count: number): void;
   expressionColumn(program: number, first: number, end: number, target: number, validity: number): number;
   textsFill(views: number, count: number, slots: number, mask: number): void;
   selectionFree(selection: number): void;
   selectionRanges(selection: number, target: number, max: number): number;
+  selectionCount(selection: number, kept: number): number;
   selectionNext(selection: number, target: number, max: number): number;
   pageParts(
     offsets: number,

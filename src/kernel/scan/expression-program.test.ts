@@ -168,6 +168,65 @@ describe("computed columns", () => {
   });
 });
 
+describe("comparisons of integers in fewer bytes", () => {
+  const J: FieldExpression = { kind: "column", type: "integer", columnId: 90 };
+  const COLUMNS = [TIME_COLUMN, ALL_TYPES.find(({ name }) => name === "i")!, { id: 90, name: "j", type: ColumnType.integer }];
+  const RANGES = [0n, 1n, 255n, 256n, 65_535n, 65_536n];
+  const DISTANCES = [0n, 1n, -1n, 254n, 255n, 256n, 257n, -255n, -256n, -257n, 65_535n, 65_536n, 65_537n, -65_536n, -65_537n, 2n ** 40n];
+
+  test.each(RANGES)("the first within %i", (range) => {
+    const below = prng(Number(range) + 1);
+    const within = (base: bigint, width: bigint, i: number) =>
+      i === 0 ? base : i === 1 ? base + width : base + BigInt(below(Number(width) + 1));
+    for (const otherRange of RANGES) {
+      for (const distance of DISTANCES) {
+        for (const base of [-5n, I64_MIN, I64_MAX - 2n ** 41n]) {
+          const otherBase = base + distance < I64_MIN ? I64_MIN : base + distance;
+          const rows = Array.from({ length: 37 }, (_, i): TestRow => {
+            const [a, b] = [within(base, range, i), within(otherBase, otherRange, i)];
+            return { timeNs: BigInt(i), tags: {}, fields: { i: a, j: below(4) === 0 ? a : b } };
+          });
+          expectSame(rows, [base + range, otherBase, base - 1n < I64_MIN ? I64_MAX : base - 1n]);
+        }
+      }
+    }
+  });
+
+  test("that go on at the other end of 64 bits", () => {
+    const ends = [I64_MAX, I64_MIN, I64_MAX - 3n, I64_MIN + 200n];
+    expectSame(
+      Array.from({ length: 32 }, (_, i) => ({ timeNs: BigInt(i), tags: {}, fields: { i: ends[i % 4]!, j: ends[(i >> 2) % 4]! } })),
+      [I64_MAX, I64_MIN, 0n],
+    );
+  });
+
+  /** Compares both columns, and each with constants. */
+  function expectSame(rows: readonly TestRow[], constants: readonly bigint[]): void {
+    for (const count of [rows.length & ~15, rows.length]) {
+      const some = rows.slice(0, count);
+      const run = narrowedRun(kernel, arena, writeRun(arena, COLUMNS, some));
+      const operands: [FieldExpression, FieldExpression][] = [
+        [I, J],
+        ...constants.flatMap((value): [FieldExpression, FieldExpression][] => [
+          [I, integer(value)],
+          [integer(value), J],
+        ]),
+      ];
+      for (const [a, b] of operands) {
+        for (const operator of ["<", "="] as const) {
+          const operandOf = (operand: FieldExpression, row: TestRow) =>
+            operand.kind === "constant" ? operand.value! : row.fields[operand === I ? "i" : "j"]!;
+          const wanted = some.map((row) =>
+            operator === "<" ? operandOf(a, row) < operandOf(b, row) : operandOf(a, row) === operandOf(b, row),
+          );
+          expect([operator, a, b, computed(run, call(operator, "boolean", a, b))]).toEqual([operator, a, b, wanted]);
+        }
+      }
+    }
+    arena.free();
+  }
+});
+
 describe("conditions", () => {
   test.each(SEEDS)("keep the rows of which they are true, seed %i", (seed) => {
     const below = prng(seed + 1000);

@@ -34,7 +34,12 @@ const NO_TIMES: readonly TimeRange[] = [];
 export class RowSelection {
   private constructor(
     private readonly kernel: Kernel,
-    private readonly of: { readonly run: PartialRun; readonly wantedCount: number; readonly programs: readonly number[] },
+    private readonly of: {
+      readonly run: PartialRun;
+      readonly wantedCount: number;
+      readonly programs: readonly number[];
+      readonly hasRanges: boolean;
+    },
     private readonly ptr: number,
     private readonly blocks: Blocks,
   ) {}
@@ -45,13 +50,13 @@ export class RowSelection {
     const choice = resolve(selected);
     if (choice === "none") return "none";
     if (choice.isAll && fields.length === 0) return "all";
-    return RowSelection.create(kernel, choice, fields);
+    return RowSelection.create(kernel, choice, fields, choice.isAll ? "rows" : "series");
   }
 
   /** For `nextRanges` on a sorted run, or for `newest`: without field predicates. @throws TsdbError overloaded */
   static openBySeries(kernel: Kernel, selected: SelectedRun): RowSelection | "none" {
     const choice = resolve(selected);
-    return choice === "none" ? "none" : RowSelection.create(kernel, choice, []);
+    return choice === "none" ? "none" : RowSelection.create(kernel, choice, [], "series");
   }
 
   /** False if a selection without field predicates would certainly contain no row. @throws TsdbError overloaded */
@@ -65,7 +70,13 @@ export class RowSelection {
     return choice !== "none" && choice.isAll;
   }
 
-  private static create(kernel: Kernel, choice: ResolvedChoice, fields: readonly FieldPredicate[]): RowSelection | "none" {
+  /** @param by "rows": all rows of the run, whose series and times may be absent */
+  private static create(
+    kernel: Kernel,
+    choice: ResolvedChoice,
+    fields: readonly FieldPredicate[],
+    by: "rows" | "series",
+  ): RowSelection | "none" {
     const { run, range, wantedPtr, wantedCount, exclusions } = choice;
     const blocks = new Blocks(kernel);
     try {
@@ -75,11 +86,12 @@ export class RowSelection {
         return "none";
       }
       const exclusionsPtr = writeExclusions(kernel, exclusions, blocks);
-      const ptr = create(kernel, run, range, wantedPtr);
+      const ptr = by === "rows" ? kernel.call.selectionOfAll(run.rowCount) >>> 0 : create(kernel, run, range, wantedPtr);
       // a new selection has none of either
       if (exclusions.length > 0) kernel.call.selectionExclude(ptr, exclusionsPtr, exclusions.length);
       if (predicates.count > 0) kernel.call.selectionWhere(ptr, predicates.ptr, predicates.count);
-      return new RowSelection(kernel, { run, wantedCount, programs: predicates.programs }, ptr, blocks);
+      const hasRanges = by === "rows" || run.sorted;
+      return new RowSelection(kernel, { run, wantedCount, programs: predicates.programs, hasRanges }, ptr, blocks);
     } catch (error) {
       blocks.release();
       throw error;
@@ -89,10 +101,27 @@ export class RowSelection {
   /** Writes at most `max` row numbers (u32) to `targetPtr`. Returns how many; fewer than `max` means these were the last. @throws
    *  TsdbError bad_query if an integer in a condition leaves 64 bits */
   next(targetPtr: number, max: number): number {
-    const { kernel, of } = this;
-    const count = kernel.call.selectionNext(this.ptr, targetPtr, max);
-    if (of.programs.some((program) => hasFailed(kernel, program))) throw new TsdbError("bad_query", INTEGER_TOO_LARGE);
+    const count = this.kernel.call.selectionNext(this.ptr, targetPtr, max);
+    this.throwIfFailed();
     return count;
+  }
+
+  /** True if `count` can count the rows. */
+  get isCountable(): boolean {
+    return this.of.hasRanges;
+  }
+
+  /** How many rows are left, without a list of them. Throws as `next`. @param scratchPtr EXPRESSION_ROWS bytes */
+  count(scratchPtr: number): number {
+    assert(this.isCountable, "rows without an order are listed");
+    const count = this.kernel.call.selectionCount(this.ptr, scratchPtr) >>> 0;
+    this.throwIfFailed();
+    return count;
+  }
+
+  private throwIfFailed(): void {
+    const { kernel, of } = this;
+    if (of.programs.some((program) => hasFailed(kernel, program))) throw new TsdbError("bad_query", INTEGER_TOO_LARGE);
   }
 
   /** Writes at most `max` ranges | series u32 | first row u32 | end u32 |, each of one series, to `targetPtr`. Returns how many; fewer

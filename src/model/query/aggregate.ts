@@ -139,8 +139,8 @@ export function storedColumnIds({ aggregates, values = [] }: AggregateRequest): 
 }
 
 /** True if rows are told apart by their series or times, or their order matters. */
-export function readsSeriesAndTimes({ bins, groupBy, fields, aggregates }: AggregateRequest): boolean {
-  return bins !== null || groupBy.length > 0 || fields.length > 0 || aggregates.some(isOfTime);
+export function readsSeriesAndTimes({ bins, groupBy, aggregates }: AggregateRequest): boolean {
+  return bins !== null || groupBy.length > 0 || aggregates.some(isOfTime);
 }
 
 /** The columns of a request that are computed, each once. */
