@@ -78,6 +78,18 @@ export function keepTrue(program: u32, rows: u32, count: u32): u32 {
   return (out - rows) >> 2;
 }
 
+/** True if an integer left 64 bits. */
+// @ts-ignore: decorator
+@inline
+export function hasFailed(program: u32): bool {
+  return changetype<Program>(program).failed != 0;
+}
+
+/** Unmarks a program: the rows in which it failed are not wanted. */
+export function forgetFailure(program: u32): void {
+  changetype<Program>(program).failed = 0;
+}
+
 /** Where the truth values of `count` rows from `first` on are, a byte each, until the program runs again; at most EXPRESSION_ROWS. */
 export function truthsOf(program: u32, first: u32, count: u32): u32 {
   run(program, 0, first, count);

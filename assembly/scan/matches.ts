@@ -1,5 +1,5 @@
-// How many rows side by side satisfy predicates, without a list of them: each predicate clears the bytes of rows that do not, in blocks
-// that stay in the processor's first cache.
+// Which of rows side by side satisfy predicates: each predicate clears the bytes of rows that do not, in blocks that stay in the
+// processor's first cache. The rows that are left are counted, or listed.
 import {
   EXPRESSION_ROWS,
   PREDICATE_BOOLEAN,
@@ -18,24 +18,63 @@ import {
   TRUTH_TRUE,
   VIEW_BYTES,
 } from "../abi";
-import { truthsOf } from "../expression/program";
+import { forgetFailure, hasFailed, keepTrue, truthsOf } from "../expression/program";
 import { bitAt, sixteenBits } from "../memory/bits";
 import { equalViews } from "../memory/views";
+import { keepFour } from "./kept-rows";
 import { pairMask, Predicate, spanInOrder } from "./predicate";
 import { isInTexts } from "./texts";
 
-/** The rows of [first, end) that satisfy all of `count` predicates. `kept` is memory of EXPRESSION_ROWS bytes. An integer that does not fit
- *  marks its program as failed. */
-export function countMatching(predicates: u32, count: u32, first: u32, end: u32, kept: u32): u32 {
+/** Memory for the work on a block: | a byte per row | a list of rows, u32 each |. */
+export const MATCH_BYTES: u32 = EXPRESSION_ROWS * 5;
+
+/** The number of rows in [first, end) that satisfy all of `count` predicates. `memory` is of MATCH_BYTES. An integer that does not fit
+ *  marks its program as failed, in a row that satisfies those before it. */
+export function countMatching(predicates: u32, count: u32, first: u32, end: u32, memory: u32): u32 {
   if (count == 0) return end - first;
   let found: u32 = 0;
   for (; first < end; first += EXPRESSION_ROWS) {
     const rows = min<u32>(end - first, EXPRESSION_ROWS);
-    memory.fill(kept, 0xff, rows);
-    for (let i: u32 = 0; i < count; i++) clearOthers(changetype<Predicate>(predicates + i * PREDICATE_BYTES), first, rows, kept);
-    found += countKept(kept, rows);
+    keepMatches(predicates, count, first, rows, memory);
+    found += countKept(memory, rows);
   }
   return found;
+}
+
+/** Writes the numbers of the first rows that satisfy them, at most `room`, of `rows` rows from `first` on, at most EXPRESSION_ROWS. Returns
+ *  how many. */
+export function listMatching(predicates: u32, count: u32, first: u32, rows: u32, memory: u32, target: u32, room: u32): u32 {
+  keepMatches(predicates, count, first, rows, memory);
+  return listKept(memory, first, rows, target, room);
+}
+
+function keepMatches(predicates: u32, count: u32, first: u32, rows: u32, kept: u32): void {
+  memory.fill(kept, 0xff, rows);
+  for (let i: u32 = 0; i < count; i++) clearOthers(changetype<Predicate>(predicates + i * PREDICATE_BYTES), first, rows, kept);
+}
+
+function listKept(kept: u32, first: u32, rows: u32, target: u32, room: u32): u32 {
+  const limit = target + (room << 2);
+  let out = target;
+  let i: u32 = 0;
+  for (const whole = rows & ~15; i < whole; i += 16) {
+    let bits = <u32>i8x16.bitmask(v128.load(kept + i));
+    if (bits == 0) continue;
+    if (out + 64 <= limit) {
+      let numbers = i32x4.add(i32x4.splat(first + i), i32x4(0, 1, 2, 3));
+      for (let four: u32 = 0; four < 4; four++, bits >>= 4) {
+        out = keepFour(numbers, bits & 15, out);
+        numbers = i32x4.add(numbers, i32x4.splat(4));
+      }
+    } else {
+      for (; bits != 0 && out < limit; bits &= bits - 1, out += 4) store<u32>(out, first + i + ctz(bits));
+    }
+  }
+  for (; i < rows && out < limit; i++) {
+    store<u32>(out, first + i);
+    out += (<u32>load<u8>(kept + i) & 1) << 2;
+  }
+  return (out - target) >> 2;
 }
 
 function countKept(kept: u32, rows: u32): u32 {
@@ -53,7 +92,7 @@ function clearOthers(predicate: Predicate, first: u32, count: u32, kept: u32): v
   if (validity != 0) clearAbsent(validity, first, count, kept);
   switch (predicate.kind) {
     case PREDICATE_PROGRAM:
-      clearUntrue(truthsOf(<u32>predicate.low, first, count), count, kept);
+      clearUntrue(<u32>predicate.low, first, count, kept);
       break;
     case PREDICATE_FLOAT_BELOW:
       clearNumbers(PREDICATE_FLOAT_BELOW, predicate, first, count, kept);
@@ -124,11 +163,28 @@ function clearAbsent(validity: u32, first: u32, count: u32, kept: u32): void {
   for (let i = whole; i < count; i++) keepIf(kept + i, <u64>bitAt(validity, first + i));
 }
 
-function clearUntrue(truths: u32, count: u32, kept: u32): void {
+function clearUntrue(program: u32, first: u32, count: u32, kept: u32): void {
+  const hadFailed = hasFailed(program);
+  const truths = truthsOf(program, first, count);
+  if (!hadFailed && hasFailed(program)) {
+    const listed = listKept(kept, first, count, kept + EXPRESSION_ROWS, count);
+    if (listed < count) {
+      forgetFailure(program);
+      keepListed(program, kept + EXPRESSION_ROWS, listed, first, count, kept);
+      return;
+    }
+  }
   const wanted = i8x16.splat(<i8>TRUTH_TRUE);
   const whole = count & ~15;
   for (let i: u32 = 0; i < whole; i += 16) keepSixteen(kept + i, i8x16.eq(v128.load(truths + i), wanted));
   for (let i = whole; i < count; i++) keepIf(kept + i, <u64>(load<u8>(truths + i) == TRUTH_TRUE));
+}
+
+/** Asks a program of the listed rows alone: others may have failed. */
+function keepListed(program: u32, list: u32, listed: u32, first: u32, count: u32, kept: u32): void {
+  const left = keepTrue(program, list, listed);
+  memory.fill(kept, 0, count);
+  for (let i: u32 = 0; i < left; i++) store<u8>(kept + load<u32>(list + (i << 2)) - first, 0xff);
 }
 
 /** Of 8-byte values. `kind` is a constant: each has loops of its own. */

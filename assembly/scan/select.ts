@@ -1,9 +1,9 @@
 // Which rows of a run a scan wants: those of wanted series within a range of times that no deletion hides and whose fields satisfy
 // predicates. An unsorted run is read row by row; in one sorted by series and time, binary search finds the ranges of each wanted series.
-import { PREDICATE_BYTES } from "../abi";
+import { EXPRESSION_ROWS, PREDICATE_BYTES } from "../abi";
 import { hostAlloc, hostFree } from "../memory/host";
 import { exclusionAt, hides, keepVisible } from "./exclusion";
-import { countMatching } from "./matches";
+import { countMatching, listMatching, MATCH_BYTES } from "./matches";
 import { keepMatching, Predicate } from "./predicate";
 
 /** | series u32 | first row u32 | end u32 | */
@@ -31,6 +31,16 @@ export class Selection {
   end: u32;
 }
 
+/** Rows side by side from which on predicates are asked of all of them, not of a list. */
+const ADJACENT_MIN: u32 = 64;
+const OWN_BYTES: u32 = offsetof<Selection>() + MATCH_BYTES;
+
+// @ts-ignore: decorator
+@inline
+function matchMemory(selection: Selection): u32 {
+  return <u32>changetype<usize>(selection) + offsetof<Selection>();
+}
+
 /** A selection of the rows with wanted series and minTime <= time <= maxTime. */
 export function selectionCreate(
   series: u32,
@@ -42,7 +52,7 @@ export function selectionCreate(
   minTime: i64,
   maxTime: i64,
 ): u32 {
-  const ptr = hostAlloc(offsetof<Selection>());
+  const ptr = hostAlloc(OWN_BYTES);
   const selection = changetype<Selection>(ptr);
   selection.minTime = minTime;
   selection.timeSpan = <u64>maxTime - <u64>minTime;
@@ -70,7 +80,7 @@ export function selectionOfAll(rowCount: u32): u32 {
 
 /** Frees a selection. */
 export function selectionFree(ptr: u32): void {
-  hostFree(ptr, offsetof<Selection>());
+  hostFree(ptr, OWN_BYTES);
 }
 
 /** Leaves out what `count` exclusions (drawn in abi.ts) hide. The list belongs to the caller and is read until the selection is freed. */
@@ -88,31 +98,64 @@ export function selectionWhere(selection: Selection, predicates: u32, count: u32
 
 /** Writes the next row numbers, ascending, at most `max`, to `target`. Returns how many; fewer than `max`: these were the last. */
 export function selectionNext(selection: Selection, target: u32, max: u32): u32 {
+  if (selection.sorted != 0 && selection.predicateCount == 0) return nextSorted(selection, target, max);
+  if (selection.sorted != 0) return nextMatching(selection, target, max);
   let kept: u32 = 0;
   for (let more = true; more; ) {
     const rows = target + (kept << 2);
     const room = max - kept;
-    const found = selection.sorted != 0 ? nextSorted(selection, rows, room) : nextUnsorted(selection, rows, room);
+    const found = nextUnsorted(selection, rows, room);
     let left = found;
-    if (selection.sorted == 0) {
-      for (let i: u32 = 0; i < selection.exclusionCount; i++) {
-        left = keepVisible(exclusionAt(selection.exclusions, i), selection.series, selection.times, rows, left);
-      }
+    for (let i: u32 = 0; i < selection.exclusionCount; i++) {
+      left = keepVisible(exclusionAt(selection.exclusions, i), selection.series, selection.times, rows, left);
     }
-    for (let i: u32 = 0; i < selection.predicateCount; i++) {
-      left = keepMatching(changetype<Predicate>(selection.predicates + i * PREDICATE_BYTES), rows, left);
-    }
-    kept += left;
+    kept += keepListed(selection, rows, left);
     more = found == room && kept < max;
   }
   return kept;
 }
 
-/** Of a sorted run: how many rows are selected that were not given out yet. `kept` is memory of EXPRESSION_ROWS bytes. */
-export function selectionCount(selection: Selection, kept: u32): u32 {
+function keepListed(selection: Selection, rows: u32, count: u32): u32 {
+  for (let i: u32 = 0; i < selection.predicateCount; i++) {
+    count = keepMatching(changetype<Predicate>(selection.predicates + i * PREDICATE_BYTES), rows, count);
+  }
+  return count;
+}
+
+/** Of a sorted run with predicates. */
+function nextMatching(selection: Selection, target: u32, max: u32): u32 {
+  let kept: u32 = 0;
+  while (kept < max && (selection.at != selection.end || nextRange(selection))) {
+    const rows = target + (kept << 2);
+    const room = max - kept;
+    const first = selection.at;
+    const count = min(selection.end - first, EXPRESSION_ROWS);
+    if (count < ADJACENT_MIN) {
+      kept += keepListed(selection, rows, nextShort(selection, rows, room));
+      continue;
+    }
+    const found = listMatching(selection.predicates, selection.predicateCount, first, count, matchMemory(selection), rows, room);
+    selection.at = found == room ? load<u32>(rows + ((found - 1) << 2)) + 1 : first + count;
+    kept += found;
+  }
+  return kept;
+}
+
+/** Rows of the next ranges that are short, without predicates. */
+function nextShort(selection: Selection, target: u32, max: u32): u32 {
+  let count: u32 = 0;
+  while (count < max && (selection.at != selection.end || nextRange(selection)) && selection.end - selection.at < ADJACENT_MIN) {
+    const last = min(selection.end, selection.at + max - count);
+    for (; selection.at < last; selection.at++, count++) store<u32>(target + (count << 2), selection.at);
+  }
+  return count;
+}
+
+/** Of a sorted run: how many rows are selected that were not given out yet. */
+export function selectionCount(selection: Selection): u32 {
   let count: u32 = 0;
   for (; selection.at != selection.end || nextRange(selection); selection.at = selection.end) {
-    count += countMatching(selection.predicates, selection.predicateCount, selection.at, selection.end, kept);
+    count += countMatching(selection.predicates, selection.predicateCount, selection.at, selection.end, matchMemory(selection));
   }
   return count;
 }

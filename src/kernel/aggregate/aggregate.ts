@@ -296,7 +296,7 @@ export class Aggregator {
 
   private countSelected(selection: RowSelection): boolean {
     if (!this.reserveGroups()) return false;
-    this.kernel.i64[this.rowCounts!.ptr / 8]! += BigInt(selection.count(this.rangesPtr));
+    this.kernel.i64[this.rowCounts!.ptr / 8]! += BigInt(selection.count());
     return true;
   }
 

@@ -107,7 +107,7 @@ export interface ScanExports {
   textsFill(views: number, count: number, slots: number, mask: number): void;
   selectionFree(selection: number): void;
   selectionRanges(selection: number, target: number, max: number): number;
-  selectionCount(selection: number, kept: number): number;
+  selectionCount(selection: number): number;
   selectionNext(selection: number, target: number, max: number): number;
   pageParts(
     offsets: number,

@@ -5,22 +5,27 @@ import { isHiddenRow, isWanted, randomFields, randomTags, randomTombstones } fro
 import { narrowedRun, withNearIntegers } from "../../../test/support/rows/narrow-run.ts";
 import { ALL_TYPES, randomRows } from "../../../test/support/rows/random-rows.ts";
 import { Arena, readRun, type TestRow, writeRun } from "../../../test/support/rows/rows.ts";
+import { openOne } from "../../../test/support/rows/run-scan.ts";
+import { drain } from "../../../test/support/rows/scan-rows.ts";
 import type { AggregateRequest } from "../../model/query/aggregate.ts";
 import type { FieldExpression } from "../../model/query/field-expression.ts";
 import { ALL_TIME, type FieldPredicate } from "../../model/query/scan.ts";
+import { TIME_COLUMN } from "../../model/rows/column.ts";
 import type { PartialRun, Run } from "../../model/rows/run.ts";
 import type { Tombstone } from "../../model/rows/tombstone.ts";
 import { Aggregator } from "../aggregate/aggregate.ts";
 import { Kernel } from "../memory/kernel.ts";
 import { SeriesFilter } from "../series/series-filter.ts";
 import { HiddenRows } from "./hidden-rows.ts";
-import type { SelectedRun } from "./row-selection.ts";
+import { RowSelection, type SelectedRun } from "./row-selection.ts";
 import { mergeRuns } from "./run-merge.ts";
 
 const SEEDS = Array.from({ length: 80 * Number(process.env["ROUNDS"] ?? 1) }, (_, i) => i + 1);
 const kernel = Kernel.create();
 const arena = new Arena(kernel);
 afterEach(() => arena.free());
+
+const constant = (value: bigint): FieldExpression => ({ kind: "constant", type: "integer", value });
 
 type Wanted = Pick<AggregateRequest, "range" | "tags"> & { readonly fields: readonly FieldPredicate[] };
 
@@ -117,12 +122,66 @@ describe("rows are counted", () => {
     expect(counted({ range: ALL_TIME, tags: [], fields }, (aggregator) => aggregator.add(whole(run)))).toBe(expected);
   });
 
+  test.each([1, 3, 15, 16, 100, 1024, 2048])("listed at most %i at a time, each is there once", (max) => {
+    const below = prng(max);
+    const hosts = 4;
+    // ranges of rows that are long and short
+    const rows = Array.from({ length: 5000 }, (_, i): TestRow => {
+      const host = i < 90 ? 0 : i < 150 ? 1 : i < 152 ? 2 : hosts - 1;
+      return { timeNs: BigInt(i), tags: { host: `host-${host}` }, fields: { i: BigInt(below(12)), b: i % 5 > 0 } };
+    });
+    const run = mergeRuns(kernel, [writeRun(arena, ALL_TYPES, rows)], ALL_TYPES);
+    const fields: FieldPredicate[] = [
+      { columnId: 3, operator: ">=", value: 5n },
+      { columnId: 6, operator: "=", value: true },
+    ];
+    const filter = new SeriesFilter(kernel, []);
+    const selection = RowSelection.open(kernel, { run, selection: { range: { minNs: 3n, maxNs: 4990n }, filter } }, fields) as RowSelection;
+    const ptr = arena.alloc(max * 4 + 16);
+    const found: number[] = [];
+    for (let count: number = max; count === max; ) {
+      kernel.u32.fill(0xabcdef, ptr / 4, ptr / 4 + max + 4);
+      count = selection.next(ptr, max);
+      found.push(...kernel.u32.subarray(ptr / 4, ptr / 4 + count));
+      // nothing is written behind the list
+      expect([...kernel.u32.subarray(ptr / 4 + max, ptr / 4 + max + 4)]).toEqual([0xabcdef, 0xabcdef, 0xabcdef, 0xabcdef]);
+    }
+    selection.release();
+    filter.release();
+    // hosts are numbered as they appear, so that the run has the order of the rows
+    const expected = rows.flatMap(({ fields: { i, b } }, row) =>
+      row >= 3 && row <= 4990 && (i as bigint) >= 5n && b === true ? [row] : [],
+    );
+    expect(found).toEqual(expected);
+    run.release();
+  });
+
+  test.each([2, 63, 64, 1500])("a condition cannot fail in %i rows that those before it leave out", (count) => {
+    const rows = Array.from(
+      { length: count },
+      (_, i): TestRow => ({ timeNs: BigInt(i), tags: {}, fields: { i: i === 1 ? 7n : 2n ** 62n } }),
+    );
+    const raw = writeRun(arena, ALL_TYPES, rows);
+    const merged = mergeRuns(kernel, [raw], ALL_TYPES);
+    const i: FieldExpression = { kind: "column", type: "integer", columnId: 3 };
+    const product: FieldExpression = { kind: "call", type: "integer", operator: "*", operands: [i, i] };
+    const expression: FieldExpression = { kind: "call", type: "boolean", operator: "=", operands: [product, constant(49n)] };
+    const condition: FieldPredicate = { operator: "true", expression };
+    const small: FieldPredicate = { columnId: 3, operator: "<", value: 2n ** 62n };
+    for (const run of [raw, merged, narrowedRun(kernel, arena, merged)]) {
+      const wanted: Wanted = { range: ALL_TIME, tags: [], fields: [small, condition] };
+      expect(countSelected(run, wanted, [])).toBe(1);
+      expect(drain(kernel, openOne(kernel, run, { ...wanted, columns: [TIME_COLUMN] }), [TIME_COLUMN])).toEqual([[1n]]);
+      expect(() => countSelected(run, { ...wanted, fields: [condition, small] }, [])).toThrow("64-bit");
+    }
+    merged.release();
+  });
+
   test("an integer that leaves 64 bits is an error, in a row that is selected", () => {
     const large = 2n ** 63n - 1n;
     const rows = [1n, large, 3n].map((i, row): TestRow => ({ timeNs: BigInt(row), tags: {}, fields: { i } }));
     const run = mergeRuns(kernel, [writeRun(arena, ALL_TYPES, rows)], ALL_TYPES);
     const i: FieldExpression = { kind: "column", type: "integer", columnId: 3 };
-    const constant = (value: bigint): FieldExpression => ({ kind: "constant", type: "integer", value });
     const sum: FieldExpression = { kind: "call", type: "integer", operator: "+", operands: [i, constant(1n)] };
     const expression: FieldExpression = { kind: "call", type: "boolean", operator: "<", operands: [constant(2n), sum] };
     const wanted: Wanted = { range: ALL_TIME, tags: [], fields: [{ operator: "true", expression }] };

@@ -111,10 +111,10 @@ export class RowSelection {
     return this.of.hasRanges;
   }
 
-  /** How many rows are left, without a list of them. Throws as `next`. @param scratchPtr EXPRESSION_ROWS bytes */
-  count(scratchPtr: number): number {
+  /** How many rows are left, without a list of them. Throws as `next`. */
+  count(): number {
     assert(this.isCountable, "rows without an order are listed");
-    const count = this.kernel.call.selectionCount(this.ptr, scratchPtr) >>> 0;
+    const count = this.kernel.call.selectionCount(this.ptr) >>> 0;
     this.throwIfFailed();
     return count;
   }
