@@ -95,6 +95,14 @@ test.each([
   expect(found).toEqual(expected.map((n) => [n]));
 });
 
+test("integers that doubles cannot tell apart, and a second key", async () => {
+  const large = 2n ** 53n;
+  const rows = Array.from({ length: 3000 }, (_, row) => ({ time: BigInt(row), i: row === 2900 ? large + 1n : large, m: BigInt(row) }));
+  const table = new FakeTable(engine.kernel, "t", { time, i: integer, m: integer }, rows);
+  const found = await askRows(engine, "SELECT m FROM t ORDER BY i DESC, m LIMIT 2", { params: {}, tables: [table] });
+  expect(found).toEqual([[2900n], [0n]]);
+});
+
 test("a key with one value, and another: DuckDB sorts what may be among the first", async () => {
   const count = 250_000;
   const rows = Array.from({ length: count }, (_, row) => ({ time: BigInt(row), one: 1, m: BigInt((row * 7919) % count) }));

@@ -30,7 +30,7 @@ interface SortedRows {
   readonly rowCount: number;
 }
 
-type Plan = DirectScan<PlannedScan & ScanSource & Pick<StatementScan, "newestInOrder">>;
+type Plan = DirectScan<PlannedScan & ScanSource & Pick<StatementScan, "newestInOrder" | "openBounded">>;
 
 /** The answer of one direct scan. Owned: call `close`. */
 export class DirectAnswer {
@@ -66,13 +66,13 @@ export class DirectAnswer {
 
   /** Opens the scan, and reads it if its rows must be sorted. Returns false if there are too many. */
   *start(): Steps<boolean> {
+    const { distinctOn, keys, offset, limit } = this.plan;
+    if (distinctOn === null && TopRows.fits(this.columnTypes, keys, offset + limit)) return yield* this.readFirst(offset + limit);
     this.cursor = (yield* this.newestInOrder()) ?? this.plan.scan.open(this.plan.columnIndexes);
-    if (this.plan.keys.length === 0 || this.isInOrder) {
+    if (keys.length === 0 || this.isInOrder) {
       this.cursor = cutChunks(this.cursor, this.columnTypes, this.firstRows, this.rowsMax);
       return true;
     }
-    const { distinctOn, keys, offset, limit } = this.plan;
-    if (distinctOn === null && TopRows.fits(this.columnTypes, keys, offset + limit)) return yield* this.readFirst(offset + limit);
     const parts: { columns: ResultColumn[]; rowCount: number }[] = [];
     let rows = 0;
     let bytes = 0;
@@ -94,19 +94,24 @@ export class DirectAnswer {
 
   /** Reads the first `count` rows. Returns false if they cannot be told while they are read. */
   private *readFirst(count: number): Steps<boolean> {
-    const { kernel, plan, cursor } = this;
+    const { kernel, plan } = this;
+    const { scan, columnIndexes } = plan;
+    const keys = plan.keys.slice(0, 2);
     const top = new TopRows(this.columnTypes, this.types, plan.keys, count, LIMITS.vectorRows);
-    const key = plan.keys[0]!.column;
-    for (let chunk = cursor!.next(); chunk !== null; chunk = cursor!.next()) {
+    const bounded = scan.openBounded?.(columnIndexes, { ...keys[0]!, columnIndex: columnIndexes[keys[0]!.column]! }) ?? null;
+    this.cursor = bounded?.cursor ?? scan.open(columnIndexes);
+    for (let chunk = this.cursor.next(); chunk !== null; chunk = this.cursor.next()) {
       yield;
       const { rowCount, columns } = chunk;
       const read = (rows: Uint32Array) => this.columnTypes.map((type, i) => readChunkRows(kernel, type, columns[i]!, rows));
-      if (yield* top.add(kernel, { rowCount, key: columns[key]!, read })) continue;
+      const isFine = yield* top.add(kernel, { rowCount, keys: keys.map(({ column }) => columns[column]!), read });
+      if (bounded !== null) bounded.bound.bound = top.bound;
+      if (isFine) continue;
       this.close();
       return false;
     }
     this.close();
-    const { columns, rowCount } = yield* top.first();
+    const { columns, rowCount } = yield* top.rows();
     this.sorted = { columns, rows: null, rowCount };
     return true;
   }

@@ -14,6 +14,7 @@ import { isAllPresent } from "./chunk-reader.ts";
 import type { ReturnedRows } from "./direct-scan.ts";
 import { OpenCursors } from "./open-cursors.ts";
 import { type EndRows, endRange } from "./order/end-range.ts";
+import { KeyBound } from "./order/key-bound.ts";
 import { conditionTexts, seriesTexts } from "./scan-text.ts";
 import type { PrepareParts } from "./series/combinations.ts";
 import { SeriesConditions } from "./series/series-conditions.ts";
@@ -50,6 +51,9 @@ export interface StatementScan extends ScanSource {
   /** The newest row of every combination of the columns `keys`, in order of these, in steps; null: the rows must be sorted. Absent:
    *  always. */
   newestInOrder?(columnIndexes: readonly number[], keys: readonly ColumnOrder[]): Steps<ChunkCursor | null>;
+  /** Opens a cursor that may leave out rows beyond a bound of a key, as far as it is known when it comes to them; null: there are no such
+   *  bounds of it. Absent: always. */
+  openBounded?(columnIndexes: readonly number[], key: ColumnOrder): { readonly cursor: ChunkCursor; readonly bound: KeyBound } | null;
 }
 
 /** How scans of many rows are read. */
@@ -118,10 +122,21 @@ export class DuckTable implements StatementScan {
   }
 
   open(columnIndexes: readonly number[]): ChunkCursor {
+    return this.openWhere(columnIndexes, []);
+  }
+
+  private openWhere(columnIndexes: readonly number[], further: readonly FieldPredicate[]): ChunkCursor {
     this.cursors.throwIfEnded();
     if (this.range.minNs > this.range.maxNs) return EMPTY_CURSOR;
     const columns = columnIndexes.map((index) => this.defs[index]!);
-    return this.cursors.track(boundChunks(this.kernel, this.table.open(this.request(columns)), columns));
+    const request = this.request(columns);
+    const cursor = this.table.open({ ...request, fields: [...this.fields, ...further] });
+    return this.cursors.track(boundChunks(this.kernel, cursor, columns));
+  }
+
+  openBounded(columnIndexes: readonly number[], key: ColumnOrder): { cursor: ChunkCursor; bound: KeyBound } | null {
+    const bound = this.newestOnly || this.table.selectsExactly !== true ? null : KeyBound.of(this.defs[key.columnIndex]!, key);
+    return bound === null ? null : { cursor: this.openWhere(columnIndexes, [bound]), bound };
   }
 
   readInBulk({ parallelRowsMin, threadsMax, listedRowsMin, names }: BulkReading): void {

@@ -1,11 +1,13 @@
-// The first rows of an order, found while the rows are read: of the others only the first key is looked at.
+// The first rows of an order, found while the rows are read: of the others only the first key is looked at, and the second.
 
 import type { ResultColumn, ResultType } from "../../../model/query/result-batch.ts";
 import type { ScanColumn } from "../../../model/query/scan-chunk.ts";
-import { ColumnType } from "../../../model/rows/column.ts";
+import type { ColumnType } from "../../../model/rows/column.ts";
 import { joinColumns } from "../../../model/rows/joined-column.ts";
 import { takeRows } from "../../../model/rows/take-rows.ts";
 import type { Steps } from "../../../model/steps.ts";
+import type { KnownBound } from "./key-bound.ts";
+import { type KernelViews, KeyRanks } from "./key-ranks.ts";
 import { LeastValues } from "./least-values.ts";
 import { RowOrder, type SortKey } from "./row-order.ts";
 
@@ -13,22 +15,17 @@ import { RowOrder, type SortKey } from "./row-order.ts";
 const COUNT_MAX = 10_000;
 /** Rows that are kept beside the first ones before those behind them are dropped. */
 const SPARE_ROWS = 4096;
+/** The same where the second key then leaves out others. */
+const SPARE_ROWS_OF_TWO = 256;
 /** So many rows that may be among the first, as those of a key with few values, are sorted faster by DuckDB. */
 const CANDIDATES_MAX = 200_000;
 const CANDIDATE_BYTES_MAX = 32 << 20;
 
-/** Views of the kernel's memory. */
-export interface KernelViews {
-  readonly u8: Uint8Array;
-  readonly u32: Uint32Array;
-  readonly f64: Float64Array;
-}
-
 /** A chunk of the scan. */
 export interface KeyedChunk {
   readonly rowCount: number;
-  /** The first key as it lies in the kernel's memory. */
-  readonly key: ScanColumn;
+  /** The first key, and the second if there is one, as they lie in the kernel's memory. */
+  readonly keys: readonly ScanColumn[];
   /** Copies of the columns' values at these rows. */
   read(rows: Uint32Array): readonly ResultColumn[];
 }
@@ -38,6 +35,12 @@ interface Rows {
   readonly rowCount: number;
 }
 
+/** The last of the first rows of those that were sorted, by the ranks of its first two keys. */
+interface LastRow {
+  readonly rank: number;
+  readonly second: number;
+}
+
 /** The rows of a scan that come first. */
 export class TopRows {
   private parts: Rows[] = [];
@@ -45,10 +48,11 @@ export class TopRows {
   private candidates = 0;
   private candidateBytes = 0;
   private readonly least: LeastValues;
-  private readonly ranks: Float64Array;
   private readonly found: Uint32Array;
-  private readonly keyType: ColumnType;
-  private readonly key: SortKey;
+  private readonly first: KeyRanks;
+  /** Null: there is none, or it has no ranks. */
+  private readonly second: KeyRanks | null;
+  private last: LastRow | null = null;
 
   /** @param columnTypes of the scan @param types of its result columns @param keys see `fits` @param count number of rows wanted
    *  @param chunkRowsMax rows of a chunk */
@@ -59,24 +63,30 @@ export class TopRows {
     private readonly count: number,
     chunkRowsMax: number,
   ) {
-    this.key = keys[0]!;
-    this.keyType = columnTypes[this.key.column]!;
+    const [first, second] = keys;
+    const ranksOf = (key: SortKey) => new KeyRanks(columnTypes[key.column]!, key, chunkRowsMax);
+    this.first = ranksOf(first!);
+    this.second = second !== undefined && KeyRanks.fits(columnTypes[second.column]!) ? ranksOf(second) : null;
     this.least = new LeastValues(count);
-    this.ranks = new Float64Array(chunkRowsMax);
     this.found = new Uint32Array(chunkRowsMax);
   }
 
   /** False if rows in this order must be sorted with all others. */
   static fits(columnTypes: readonly ColumnType[], keys: readonly SortKey[], count: number): boolean {
     const [key] = keys;
-    if (key === undefined || count === 0 || count > COUNT_MAX) return false;
-    const type = columnTypes[key.column]!;
-    return type !== ColumnType.tag && type !== ColumnType.string;
+    return key !== undefined && count > 0 && count <= COUNT_MAX && KeyRanks.fits(columnTypes[key.column]!);
+  }
+
+  /** What is known of the first key of rows to come. */
+  get bound(): KnownBound {
+    const { bound: rank } = this.least;
+    return { rank, isStrict: this.keys.length === 1 && this.first.isExact(rank) };
   }
 
   /** Takes the rows of a chunk, which is not needed afterwards. Returns false if too many may be among the first. */
-  *add(views: KernelViews, { rowCount, key, read }: KeyedChunk): Steps<boolean> {
-    this.rank(views, key, rowCount);
+  *add(views: KernelViews, { rowCount, keys, read }: KeyedChunk): Steps<boolean> {
+    this.first.rank(views, keys[0]!, rowCount);
+    if (this.last !== null) this.second?.rank(views, keys[1]!, rowCount);
     const found = this.rowsWithin(rowCount);
     if (found === 0) return true;
     const taken = read(this.found.subarray(0, found));
@@ -85,12 +95,13 @@ export class TopRows {
     this.candidates += found;
     for (const { values, data } of taken) this.candidateBytes += values.byteLength + (data?.length ?? 0);
     if (this.candidates > CANDIDATES_MAX || this.candidateBytes > CANDIDATE_BYTES_MAX) return false;
-    if (this.rowCount >= this.count + Math.max(this.count, SPARE_ROWS)) yield* this.drop();
+    const spare = this.second === null ? SPARE_ROWS : SPARE_ROWS_OF_TWO;
+    if (this.rowCount >= this.count + Math.max(this.count, spare)) yield* this.drop();
     return true;
   }
 
   /** The first rows in order. */
-  *first(): Steps<Rows> {
+  *rows(): Steps<Rows> {
     if (this.rowCount > 0) yield* this.drop();
     return this.parts[0] ?? { columns: [], rowCount: 0 };
   }
@@ -106,19 +117,31 @@ export class TopRows {
     const sorted = yield* new RowOrder(columns, types, rowCount, this.keys).sorted();
     const count = Math.min(rowCount, this.count);
     const rows = sorted?.subarray(0, count) ?? Uint32Array.from({ length: count }, (_, row) => row);
-    this.parts = [{ columns: columns.map((column, i) => takeRows(column, types[i]!, rows)), rowCount: count }];
+    const first = columns.map((column, i) => takeRows(column, types[i]!, rows));
+    this.parts = [{ columns: first, rowCount: count }];
     this.rowCount = count;
+    if (this.second !== null && count === this.count) this.last = this.lastOf(first, this.second);
+  }
+
+  /** Null: its first key is not known exactly. */
+  private lastOf(columns: readonly ResultColumn[], second: KeyRanks): LastRow | null {
+    const [a, b] = this.keys;
+    const row = this.count - 1;
+    const rank = this.first.of(columns[a!.column]!, row);
+    return this.first.isExact(rank) ? { rank, second: second.of(columns[b!.column]!, row) } : null;
   }
 
   /** Puts the rows that may be among the first into `found`; returns their number. */
   private rowsWithin(rowCount: number): number {
-    const { ranks, found, least } = this;
+    const { found, least, last, second } = this;
+    const { ranks } = this.first;
     let count = 0;
     for (let row = 0; row < rowCount; row++) {
       const rank = ranks[row]!;
       const { bound } = least;
       // of rows with equal keys the earlier ones come first, and there are enough of them
-      if (rank > bound || (rank === bound && this.isExact(bound))) continue;
+      if (rank > bound || (rank === bound && this.keys.length === 1 && this.first.isExact(bound))) continue;
+      if (last !== null && rank === last.rank && second!.ranks[row]! > last.second) continue;
       found[count++] = row;
       least.add(rank);
     }
@@ -127,44 +150,5 @@ export class TopRows {
     let within = 0;
     for (let i = 0; i < count; i++) if (ranks[found[i]!]! <= bound) found[within++] = found[i]!;
     return within;
-  }
-
-  /** True if rows whose rank is `bound` have equal keys. */
-  private isExact(bound: number): boolean {
-    if (this.keys.length > 1 || !Number.isFinite(bound)) return false;
-    return this.keyType === ColumnType.float || this.keyType === ColumnType.boolean || Number.isSafeInteger(bound);
-  }
-
-  /** Ranks the first key of each row: a row with a lesser rank comes before, one with an equal rank may. */
-  private rank({ u8, u32, f64 }: KernelViews, { dataPtr, validityPtr }: ScanColumn, rowCount: number): void {
-    const { ranks, keyType } = this;
-    const { isDescending, nullsFirst } = this.key;
-    const sign = isDescending ? -1 : 1;
-    const nullRank = nullsFirst ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-    if (dataPtr === 0) {
-      ranks.fill(nullRank, 0, rowCount);
-      return;
-    }
-    if (keyType === ColumnType.float) {
-      const at = dataPtr >>> 3;
-      // NaN is above all numbers
-      const nanRank = sign * Number.POSITIVE_INFINITY;
-      for (let row = 0; row < rowCount; row++) {
-        const value = sign * f64[at + row]!;
-        ranks[row] = Number.isNaN(value) ? nanRank : value;
-      }
-    } else if (keyType === ColumnType.boolean) {
-      for (let row = 0; row < rowCount; row++) ranks[row] = sign * u8[dataPtr + row]!;
-    } else {
-      const at = dataPtr >>> 2;
-      const isUnsigned = keyType === ColumnType.unsigned;
-      for (let row = 0; row < rowCount; row++) {
-        const high = u32[at + 2 * row + 1]!;
-        // rounded to a double, which keeps the order
-        ranks[row] = sign * ((isUnsigned ? high : high | 0) * 2 ** 32 + u32[at + 2 * row]!);
-      }
-    }
-    if (validityPtr === 0) return;
-    for (let row = 0; row < rowCount; row++) if (((u8[validityPtr + (row >>> 3)]! >>> (row & 7)) & 1) === 0) ranks[row] = nullRank;
   }
 }
