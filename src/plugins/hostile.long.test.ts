@@ -74,6 +74,16 @@ if (pluginPython() !== null) {
         "garbage",
         /a frame of 2147483648/,
       ],
+      [
+        "an end that is no end",
+        `end = b'{"t":"done","failure":null}'
+for fd in range(3, 64):
+    try: os.write(fd, b'TSP1' + len(end).to_bytes(4, 'little') + bytes(4) + end)
+    except OSError: pass
+time.sleep(60)`,
+        "garbage",
+        /an invalid failure/,
+      ],
       ["closed descriptors", "os.closerange(0, 256)\ntime.sleep(60)", "exit|timeout|garbage", /./],
     ];
 

@@ -315,6 +315,16 @@ describe("tokens of calls", () => {
     expect(await kindOf(call(service, caller()))).toMatch(/^bad_/);
   });
 
+  test.each(["é", "a b", "a\nb", "a\0", "x".repeat(4097), ""])(
+    "a handshake with a password that is no token (%#) gives back none",
+    (password) => {
+      const { service } = serviceWith();
+      const hello = HandshakeMessage.encode({ payload: BasicAuth.encode({ username: "u", password }) });
+      expect(service.handshake(caller({}, null), hello).token).toBeNull();
+      expect(service.handshake(caller({}, password), undefined).token).toBeNull();
+    },
+  );
+
   test("a handshake gives back the token, wherever it was", () => {
     const { service } = serviceWith();
     const hello = HandshakeMessage.encode({ protocolVersion: 7n, payload: BasicAuth.encode({ username: "u", password: "secret" }) });

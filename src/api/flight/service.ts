@@ -49,6 +49,9 @@ const LANGUAGE_HEADER = "x-influxdata-query-language";
 const BASE_TYPE_HEADER = "x-influxdata-base-table-type";
 const BASE_TYPES: readonly string[] = ["BASE TABLE", "TABLE"];
 
+/** A password that cannot be sent back in a header is no token either. */
+const TOKEN = /^[\x21-\x7e]{1,4096}$/;
+
 const ACTIONS = {
   CreatePreparedStatement: "Makes a prepared statement: ActionCreatePreparedStatementRequest, ActionCreatePreparedStatementResult.",
   ClosePreparedStatement: "Forgets a prepared statement: ActionClosePreparedStatementRequest.",
@@ -59,12 +62,12 @@ const ACTIONS = {
 export class FlightService {
   constructor(private readonly backend: FlightBackend) {}
 
-  /** The token that the caller should send with later calls, and the reply. `first`: the client's first message, if any. Permissions are
-   *  checked by later calls. @throws TsdbError bad_request */
+  /** The token that the caller should send with later calls (null: none), and the reply. `first`: the client's first message, if any.
+   *  Permissions are checked by later calls. @throws TsdbError bad_request */
   handshake(caller: Caller, first: Uint8Array | undefined): { token: string | null; reply: Uint8Array } {
     const message = HandshakeMessage.decode(first ?? new Uint8Array(0));
     const token = caller.token ?? passwordIn(message.payload);
-    return { token, reply: HandshakeMessage.encode(message) };
+    return { token: token !== null && TOKEN.test(token) ? token : null, reply: HandshakeMessage.encode(message) };
   }
 
   /** FlightDescriptor → FlightInfo. @throws TsdbError, Unimplemented */

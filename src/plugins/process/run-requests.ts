@@ -99,32 +99,43 @@ export class RunRequests {
 
 /** Decodes a frame of type "done". */
 export function finished(head: Head, blob: Uint8Array): Finished | { readonly failure: PluginFailure } | GarbageError {
-  const { failure, lines, response } = head as { failure?: PluginFailure; lines?: [string, number, number][]; response?: unknown };
-  if (failure !== undefined) return { failure: failureOf(failure) };
-  if (!Array.isArray(lines) || !lines.every((one) => Array.isArray(one) && typeof one[0] === "string" && one[2] >= 0)) {
-    return new GarbageError("a result without lines");
-  }
+  const { failure, lines, response } = head as { failure?: unknown; lines?: unknown; response?: unknown };
+  if (failure !== undefined) return isRecord(failure) ? { failure: failureOf(failure) } : new GarbageError("an invalid failure");
+  if (!Array.isArray(lines) || !lines.every(areLines)) return new GarbageError("a result without lines");
   const lineBytes = lines.reduce((sum, [, , bytes]) => sum + bytes, 0);
   let at = blob.byteLength - lineBytes;
-  if (!(at >= 0)) return new GarbageError("a result whose lines are longer than it");
-  const body = blob.subarray(0, at);
+  if (at < 0) return new GarbageError("a result whose lines are longer than it");
+  const answer = responseOf(response, blob.subarray(0, at));
+  if (answer instanceof GarbageError) return answer;
   const byDatabase = lines.map(([database, , bytes]) => {
     at += bytes;
     return { database, lines: blob.subarray(at - bytes, at) };
   });
-  return { failure: null, response: responseOf(response, body), lines: byDatabase };
+  return { failure: null, response: answer, lines: byDatabase };
 }
 
-function responseOf(response: unknown, body: Uint8Array): PluginOutcome["response"] {
-  if (typeof response !== "object" || response === null) return null;
-  const { status, headers } = response as { status?: unknown; headers?: unknown };
-  const pairs = Array.isArray(headers) ? headers.map(([name, value]) => [String(name), String(value)] as const) : [];
-  return { status: Number(status), headers: pairs, body };
+/** | database | count of lines | bytes | */
+function areLines(one: unknown): one is [string, number, number] {
+  return Array.isArray(one) && typeof one[0] === "string" && Number.isSafeInteger(one[2]) && one[2] >= 0;
 }
 
-function failureOf({ kind, message, traceback }: PluginFailure): PluginFailure {
+function isRecord(value: unknown): value is Head {
+  return typeof value === "object" && value !== null;
+}
+
+function responseOf(response: unknown, body: Uint8Array): PluginOutcome["response"] | GarbageError {
+  if (!isRecord(response)) return null;
+  const { status, headers = [] } = response;
+  const isHeader = (pair: unknown) => Array.isArray(pair) && typeof pair[0] === "string" && typeof pair[1] === "string";
+  if (!Number.isInteger(status) || !Array.isArray(headers) || !headers.every(isHeader)) return new GarbageError("an invalid answer");
+  return { status: status as number, headers: headers.map(([name, value]) => [name, value] as const), body };
+}
+
+function failureOf({ kind, message, traceback }: Head): PluginFailure {
   const kinds: readonly PluginFailureKind[] = ["exception", "memory", "stopped", "no-python"];
-  return { kind: kinds.includes(kind) ? kind : "exception", message: String(message), traceback: traceback ? String(traceback) : null };
+  const known = kinds.find((each) => each === kind);
+  const text = (value: unknown) => (typeof value === "string" ? value : "");
+  return { kind: known ?? "exception", message: text(message), traceback: text(traceback) || null };
 }
 
 function linesOf({ database, lines }: { database: string; lines: Uint8Array }): PluginWrite[] {
