@@ -179,6 +179,17 @@ describe("connections that break the rules are ended, and the server is well", (
     ["a message of 4 GiB", () => message(Buffer.from([0, 255, 255, 255, 255, 1, 2, 3]))],
     ["a message that says it is compressed", () => message(Buffer.from([1, 0, 0, 0, 3, 1, 2, 3]), ["grpc-encoding", "gzip"])],
     ["a message that says it is compressed by nothing known", () => message(Buffer.from([1, 0, 0, 0, 3, 1, 2, 3]), ["grpc-encoding", "x"])],
+    [
+      // the message is looked at when the connection has ended
+      "a message of 4 GiB, taken back, and a frame that ends the connection",
+      () =>
+        Buffer.concat([
+          frame(FRAME.headers, CALL, 1, END_HEADERS),
+          frame(FRAME.data, Buffer.concat([Buffer.from([0, 255, 255, 255, 255]), Buffer.alloc(90)]), 1),
+          frame(FRAME.reset, Buffer.from([0, 0, 0, 8]), 1),
+          frame(FRAME.reset, Buffer.alloc(16_385), 3),
+        ]),
+    ],
     ["a window too large", () => times(2, () => frame(FRAME.windowUpdate, Buffer.from([0x7f, 255, 255, 255])))],
     ["a window of nothing", () => frame(FRAME.windowUpdate, new Uint8Array(4), 1)],
     // one of the pings that follow is its other half

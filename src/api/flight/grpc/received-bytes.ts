@@ -2,6 +2,7 @@
 // start calls: so they share a limit, and the connection with the most such bytes is closed when it is exceeded.
 import type { Http2Session, ServerHttp2Stream } from "node:http2";
 import { ServerInterceptingCall, type ServerInterceptor, ServerListenerBuilder } from "@grpc/grpc-js";
+import { ignoreWhenGone } from "./gone-streams.ts";
 
 /** A connection with calls. */
 interface Sender {
@@ -33,6 +34,7 @@ export class ReceivedBytes {
   readonly intercept: ServerInterceptor = (_method, call) => {
     // the library's innermost call object reads the stream
     const { stream } = call as unknown as { readonly stream: ServerHttp2Stream };
+    ignoreWhenGone(stream);
     if (stream.session === undefined) return new ServerInterceptingCall(call);
     const sender = this.senderOf(stream.session);
     let ofCall = 0;
