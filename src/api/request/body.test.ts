@@ -141,6 +141,20 @@ test("a length over the limit is refused before a byte is read", async () => {
   expect(pulls).toBe(0);
 });
 
+test("a body that the client breaks off is no error of the server, gzip or not", async () => {
+  const broken = new DOMException("The connection was closed.", "AbortError");
+  for (const headers of [{}, { "content-encoding": "gzip" }] as Record<string, string>[]) {
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        controller.enqueue(gzip(small).subarray(0, 12));
+        controller.error(broken);
+      },
+    });
+    const request = new Request("http://localhost/write", { method: "POST", headers, body });
+    expect(await reader.readWhole(request).catch((error: unknown) => error)).toBe(broken);
+  }
+});
+
 test("an endless body is left at the limit", async () => {
   let cancelled = false;
   const body = new ReadableStream<Uint8Array>({

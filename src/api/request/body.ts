@@ -236,7 +236,8 @@ function gunzipSmall(compressed: Uint8Array, target: BoundedTarget): void {
 }
 
 function gunzipError(error: unknown): unknown {
-  if (error instanceof TsdbError || !(error as { code?: string }).code?.startsWith("Z_")) return error;
+  // a request that was broken off has a number for a code
+  if (error instanceof TsdbError || !String((error as { code?: unknown }).code).startsWith("Z_")) return error;
   const { message } = error as Error;
   const reason = message === "incorrect header check" ? "invalid gzip header" : message;
   return new TsdbError("bad_request", `error decoding gzip stream: ${reason}`, {}, { cause: error });
