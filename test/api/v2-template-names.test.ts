@@ -64,6 +64,32 @@ test.each([
   }
 });
 
+test("a stack that has a system bucket can be deleted, and the bucket stays", async () => {
+  const object = (name: string) => ({
+    apiVersion: "influxdata.com/v2alpha1",
+    kind: "Bucket",
+    metadata: { name: name.replace("_", "") },
+    spec: { name },
+  });
+  const apply = (contents: object[], stackID?: string) =>
+    ask(server, "POST", "/api/v2/templates/apply", "tok", { orgID, template: { contents }, ...(stackID === undefined ? {} : { stackID }) });
+  const names = async () =>
+    (await ask(server, "GET", `/api/v2/buckets?orgID=${orgID}`, "tok")).body.buckets.map(({ name }: { name: string }) => name).sort();
+  const before = await names();
+  for (const path of ["/uninstall", ""]) {
+    const { stackID } = (await apply([object("_tasks"), object("of-the-stack")])).body;
+    expect(await names()).toEqual([...before, "of-the-stack"].sort());
+    const method = path === "" ? "DELETE" : "POST";
+    expect((await ask(server, method, `/api/v2/stacks/${stackID}${path}?orgID=${orgID}`, "tok")).status).toBe(path === "" ? 204 : 200);
+    expect(await names()).toEqual(before);
+  }
+  const { stackID } = (await apply([object("_tasks")])).body;
+  expect((await apply([object("another")], stackID)).status).toBe(201);
+  expect(await names()).toEqual(["another", ...before].sort());
+  expect((await ask(server, "DELETE", `/api/v2/stacks/${stackID}?orgID=${orgID}`, "tok")).status).toBe(204);
+  expect(await names()).toEqual(before);
+});
+
 test("associations of a label are not read, those of others name labels of the template", async () => {
   const associations = [{ kind: "Label", name: "nowhere" }];
   const { errors, diff } = await shown("Label", { name: "own", associations });

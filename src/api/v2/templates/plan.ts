@@ -127,13 +127,15 @@ export function* planSteps(
   };
 }
 
-/** What a stack has that is there, that it may delete, and that is of its organization. Each once: two names of a template may have meant
- *  the same, as checks of one name. */
+/** What a stack has that is there, that it may delete, and that is of its organization; system buckets stay. Each once: two names of a
+ *  template may have meant the same, as checks of one name. */
 export function removable(adapters: Adapters, orgID: string, items: readonly StackResource[]): Omit<PlannedRemoval, "old">[] {
   const found = new Map<string, Omit<PlannedRemoval, "old">>();
   for (const item of items) {
     const { kind, resourceID: id, isAttached } = item;
-    if (isAttached || !isCategory(kind) || found.has(id) || adapters.find(kind)?.orgOf(id) !== orgID) continue;
+    if (isAttached || !isCategory(kind) || found.has(id)) continue;
+    const adapter = adapters.of(kind);
+    if (adapter.orgOf(id) !== orgID || adapter.stays?.(id) === true) continue;
     found.set(id, { category: kind, id, item });
   }
   return [...found.values()];

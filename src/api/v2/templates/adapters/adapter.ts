@@ -51,6 +51,8 @@ export interface Adapter<S extends Spec = Spec> {
   /** Its id. @throws TsdbError what making it alone throws */
   readonly create: (change: Change, resource: Resource<S>, place: Place) => string;
   readonly update: (change: Change, resource: Resource<S>, place: Place, id: string) => void;
+  /** It cannot be removed, and outlives its stack. */
+  readonly stays?: (id: string) => boolean;
   readonly remove: (change: Change, id: string, after: AfterChange) => void;
   /** As it is now. */
   readonly old: (id: string) => object;

@@ -31,6 +31,7 @@ export function bucketAdapter({ buckets, organizations }: V2Line): Adapter<Bucke
       const isShort = every > 0 && every < shardSeconds;
       buckets.planUpdate(change, id, { name, description, everySeconds: every, ...(isShort ? { shardSeconds: every } : {}) });
     },
+    stays: (id) => buckets.get(id).type === "system",
     remove: (change, id, { dropped }) => void dropped.push(buckets.planDeleteOne(change, id)),
     old: (id) => {
       const { name, description } = buckets.get(id);
