@@ -10,6 +10,7 @@ import { issueText } from "../../../templates/issue.ts";
 import { CATEGORIES, type Category, categoryOf, isCategory, isKind, isKindOrCategory, typeOf } from "../../../templates/kinds.ts";
 import { templateSteps } from "../../../templates/template.ts";
 import { readObjects } from "../../../templates/template-object.ts";
+import { yamlText } from "../../../templates/yaml-text.ts";
 import { json } from "../app/answers.ts";
 import { checkedMembers, idIn } from "../app/params.ts";
 import { V2Routes } from "../app/route.ts";
@@ -78,7 +79,7 @@ export const exportRoutes = (services: V2Services): V2Routes => {
     }
     const objects = await new Turns(request.signal).run(exporting.objects(resources));
     if (!isYaml(mediaTypeOf(request.headers.get("accept")))) return json(200, objects);
-    return new Response(`${Bun.YAML.stringify(objects, null, 2)}\n`, { headers: { "content-type": "application/x-yaml" } });
+    return new Response(yamlText(objects), { headers: { "content-type": "application/x-yaml" } });
   });
 };
 
