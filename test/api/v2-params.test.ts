@@ -68,3 +68,19 @@ test("a variable that is replaced needs arguments before a name", async () => {
   expect(await told({ name: "and", arguments: values })).toBe('"and" is a protected variable name');
   expect((await send("POST", "/api/v2/variables", { orgID, name: "and" })).body.message).toBe('"and" is a protected variable name');
 });
+
+// RFC 3339: years have four digits; a zone's offset may lead beyond them
+test.each([
+  ["9999-12-31T23:59:59-00:01", 400],
+  ["0000-01-01T00:00:59+00:01", 400],
+  ["9999-12-31T18:59:59-05:00", 201],
+  ["0000-01-01T05:00:00+05:00", 201],
+])("a run of a task for %s", async (scheduledFor, wanted) => {
+  const flux = 'import "array"\noption task = {name: "t", every: 1h}\narray.from(rows: [{v: 1}])';
+  const { id } = (await send("POST", "/api/v2/tasks", { orgID, flux })).body;
+  const { status, body } = await send("POST", `/api/v2/tasks/${id}/runs`, { scheduledFor });
+  const shown = scheduledFor.startsWith("9") ? "9999-12-31T23:59:59Z" : "0000-01-01T00:00:00Z";
+  expect([status, body.scheduledFor]).toEqual([wanted, wanted === 201 ? shown : undefined]);
+  // as bounds of a list they stay what they are
+  expect((await send("GET", `/api/v2/tasks/${id}/runs?afterTime=${encodeURIComponent(scheduledFor)}`)).status).toBe(200);
+});

@@ -36,7 +36,7 @@ const EventShape = t.Object({ runID: Id, time: Time, message: t.String() }, { $i
 const RunShape = t.Object(
   {
     ...{ id: Id, taskID: Id, status: t.Union([t.Literal("scheduled"), t.Literal("started"), Ended]) },
-    scheduledFor: t.String({ format: "date-time", description: "Value of now() in the script." }),
+    scheduledFor: t.String({ format: "date-time", description: "Value of now() in the script; its year in UTC is within 0 to 9999." }),
     ...{ startedAt: t.Optional(Time), finishedAt: t.Optional(Time), requestedAt: t.Optional(Time) },
     ...{ log: t.Optional(t.Array(EventShape)), links: LinksShape },
   },

@@ -18,6 +18,9 @@ const RUNS = `${TASKS}/:taskID/runs`;
 const RUN = `${RUNS}/:runID`;
 const LOGGED_RUNS_MAX = 500;
 
+/** What RFC 3339 can write. */
+const [FIRST_MS, LAST_MS] = [Date.parse("0000-01-01T00:00:00Z"), Date.parse("9999-12-31T23:59:59Z")];
+
 type Find = (call: V2Call, action: "read" | "write", failed: string) => Task;
 
 /** Adds the routes. `find`: the task of a call, which the sender may read or write. */
@@ -39,7 +42,7 @@ export function addTaskRunRoutes(routes: V2Routes, services: V2Services, find: F
       const id = taskIdOf(call);
       const body = await bodies.readIfGiven(RunBody, call.request, DECODING);
       const scheduledForMs =
-        body.scheduledFor === undefined || body.scheduledFor === "" ? null : headed(DECODING, () => readTime(body.scheduledFor!));
+        body.scheduledFor === undefined || body.scheduledFor === "" ? null : headed(DECODING, () => readRunTime(body.scheduledFor!));
       const task = headed(force, () => services.line().tasks.get(id));
       if (task.status !== "active") throw new TsdbError("bad_request", `${force}inactive task`);
       call.principal.require(taskNeed("write", task));
@@ -99,7 +102,16 @@ function readFilter(search: SearchParams): { readonly filter: RunFilter; readonl
   if (afterMs !== null && beforeMs !== null && beforeMs <= afterMs) {
     throw new TsdbError("bad_request", "beforeTime must be later than afterTime");
   }
-  return { filter: { afterMs, beforeMs, limit }, hasAfter };
+  // bounds are compared as texts, with four digits of the year
+  const within = (ms: number | null) => (ms === null ? null : Math.min(Math.max(ms, FIRST_MS), LAST_MS));
+  return { filter: { afterMs: within(afterMs), beforeMs: within(beforeMs), limit }, hasAfter };
+}
+
+/** Of a run: its year has four digits in UTC too, whatever the zone. @throws TsdbError bad_request */
+function readRunTime(text: string): number {
+  const ms = readTime(text);
+  if (ms < FIRST_MS || ms > LAST_MS) throw new TsdbError("bad_request", `the year of "${near(text)}" in UTC is not within 0 to 9999`);
+  return ms;
 }
 
 /** In whole seconds. @throws TsdbError bad_request */
