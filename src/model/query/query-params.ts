@@ -50,7 +50,7 @@ export function requiredString(members: Readonly<Record<string, unknown>>, name:
   const value = members[name];
   if (value === undefined) throw new TsdbError("bad_request", `serde json error: missing field \`${name}\``);
   if (typeof value === "string") return value;
-  throw new TsdbError("bad_request", `serde json error: \`${name}\` must be a string, got ${near(String(value))}`);
+  throw new TsdbError("bad_request", `serde json error: \`${name}\` must be a string, got ${describeJson(value)}`);
 }
 
 /** Decodes the text of a request. @param keepsMark a byte order mark at its start stays
@@ -67,20 +67,21 @@ export function decodeUtf8(bytes: Uint8Array, refusal: string, keepsMark = false
 export function checkParams(value: unknown): QueryParams {
   if (value === undefined || value === null) return {};
   if (typeof value !== "object" || Array.isArray(value)) {
-    throw new TsdbError("bad_request", `serde json error: \`params\` must be an object, got ${near(describe(value))}`);
+    throw new TsdbError("bad_request", `serde json error: \`params\` must be an object, got ${near(describeJson(value))}`);
   }
   for (const [name, parameter] of Object.entries(value)) {
     if (typeof parameter === "object" && parameter !== null) {
       throw new TsdbError(
         "bad_request",
-        `parameter \`${near(name)}\` must be a string, number, boolean or null, got ${describe(parameter)}`,
+        `parameter \`${near(name)}\` must be a string, number, boolean or null, got ${describeJson(parameter)}`,
       );
     }
   }
   return value as QueryParams;
 }
 
-function describe(value: unknown): string {
+/** The kind of a value of JSON. `String` fails for an object with a member `toString`. */
+export function describeJson(value: unknown): string {
   return Array.isArray(value)
     ? "an array"
     : typeof value === "object"

@@ -42,6 +42,8 @@ describe("JSON", () => {
     ['{"sql_query":"SELECT 1"}', /missing field `database`/],
     ['{"database":1,"sql_query":"SELECT 1"}', /`database` must be a string/],
     ['{"database":"d","sql_query":["SELECT 1"]}', /`sql_query` must be a string/],
+    ['{"database":{"toString":1,"valueOf":2},"sql_query":"SELECT 1"}', /`database` must be a string, got an object/],
+    ['{"database":"d","sql_query":"SELECT 1","query_type":{"toString":1}}', /Unknown query type.*got an object/],
     ['{"database":"d","bucket":"e","sql_query":"SELECT 1"}', /the database is given twice, as database and bucket/],
     ['{"database":"d","sql_query":"SELECT 1","query_type":"flux"}', /Unknown query type. Expected 'sql' or 'influxql', got flux/],
     ['{"database":"d","sql_query":"SELECT 1","params":{"a":{}}}', /parameter `a` must be/],
