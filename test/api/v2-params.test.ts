@@ -81,6 +81,4 @@ test.each([
   const { status, body } = await send("POST", `/api/v2/tasks/${id}/runs`, { scheduledFor });
   const shown = scheduledFor.startsWith("9") ? "9999-12-31T23:59:59Z" : "0000-01-01T00:00:00Z";
   expect([status, body.scheduledFor]).toEqual([wanted, wanted === 201 ? shown : undefined]);
-  // as bounds of a list they stay what they are
-  expect((await send("GET", `/api/v2/tasks/${id}/runs?afterTime=${encodeURIComponent(scheduledFor)}`)).status).toBe(200);
 });
