@@ -89,6 +89,27 @@ describe("recovery", () => {
     await server.stop();
   });
 
+  test("an operator's token keeps its hash alone where the server is to do so", async () => {
+    const create = async (dataDir: string, environment: Record<string, string>, ...more: string[]) => {
+      const common = ["--data-dir", dataDir, "--format", "json"];
+      const made = await run(["recovery", "auth", "create-operator", "-u", "admin", "-o", "o", ...more, ...common], environment);
+      const [{ id, token }] = JSON.parse(made.out) as [{ id: string; token: string }];
+      expect(token).toMatch(/^[\w-]{86}==$/);
+      const listed = JSON.parse((await run(["recovery", "auth", "list", ...common])).out) as { id: string; token: string | null }[];
+      return listed.find((each) => each.id === id)!.token === token;
+    };
+    const plain = join(folder, "plain");
+    cpSync(server.dataDir, plain, { recursive: true });
+    expect(await create(plain, {})).toBe(true);
+    expect(await create(plain, {}, "--v2-use-hashed-tokens")).toBe(false);
+    expect(await create(plain, { INFLUXD_USE_HASHED_TOKENS: "true" })).toBe(false);
+    const hashing = await TestServer.start({ withBuckets: true, flags: ["--v2-use-hashed-tokens"] });
+    await fetch(`${hashing.bucketsUrl}/api/v2/setup`, { method: "POST", body: JSON.stringify(SETUP) });
+    await hashing.stop();
+    expect(await create(hashing.dataDir, {})).toBe(false);
+    await hashing.dispose();
+  });
+
   const names = (...more: string[]) => ["recovery", ...more];
   test.each<[string[], number, string]>([
     [names("user", "update", "-u", "nobody", "-p", "password12"), 1, 'there is no user "nobody"'],

@@ -18,6 +18,12 @@ const PASSWORD: readonly Option[] = [
   { name: "password-file", value: "FILE", help: "The same, in a file." },
 ];
 const ORG: Option = { name: "org", short: "o", value: "NAME", help: "The organization." };
+const HASHED: Option = {
+  name: "v2-use-hashed-tokens",
+  value: null,
+  help: "Keep the token's hash alone, as the server does. So it is also where no token that the folder has keeps more.",
+  env: ["TSDB_V2_USE_HASHED_TOKENS", "INFLUXD_USE_HASHED_TOKENS"],
+};
 const NOTES = "The server must be stopped. Its next start finds what was changed.";
 
 interface Recovery {
@@ -45,7 +51,7 @@ const RECOVERIES: readonly Recovery[] = [
   {
     words: ["auth", "create-operator"],
     summary: "Make an API token with every permission.",
-    options: [USER, ORG],
+    options: [USER, ORG, HASHED],
     mode: "write",
     run: async ({ users, organizations, authorizations, metadata }, input) => {
       const user = users.findByName(input.required("username")) ?? missing("user", input.required("username"));
@@ -53,7 +59,8 @@ const RECOVERIES: readonly Recovery[] = [
       if (user.status !== "active") await users.update(user.id, { status: "active" });
       const description = `${user.name}'s Recovery Token`;
       const wanted = { orgID: org.id, userID: user.id, status: "active", description, permissions: operatorPermissions() } as const;
-      const { id, token } = await authorizations.create(wanted);
+      const hashOnly = input.flag(HASHED.name) || authorizations.hasHashesOnly;
+      const { id, token } = await authorizations.create(wanted, { hashOnly });
       await metadata.catalog.durable(metadata.catalog.version);
       return [{ id, user: user.name, org: org.name, token }];
     },

@@ -60,6 +60,11 @@ export class Authorizations {
     return this.metadata.view.count("from authorizations");
   }
 
+  /** There are tokens, and the text of none is kept. */
+  get hasHashesOnly(): boolean {
+    return this.count > 0 && this.metadata.view.count("from authorizations where sealedToken is not null") === 0;
+  }
+
   /** @throws TsdbError not_found, also where its user is deleted */
   get(id: string): Authorization {
     const found = this.find(id);
@@ -93,13 +98,18 @@ export class Authorizations {
   }
 
   /** With the text of its new token. @throws TsdbError bad_request for an unknown organization or user */
-  async create(wanted: NewAuthorization): Promise<Authorization> {
-    const { id, token } = await this.metadata.change((change) => this.planCreate(change, wanted, newToken()));
+  async create(wanted: NewAuthorization, how?: { readonly hashOnly: boolean }): Promise<Authorization> {
+    const { id, token } = await this.metadata.change((change) => this.planCreate(change, wanted, newToken(), how));
     return { ...this.get(id), token };
   }
 
   /** @throws TsdbError bad_request, already_exists */
-  planCreate(change: Change, wanted: NewAuthorization, token: string): { readonly id: string; readonly token: string } {
+  planCreate(
+    change: Change,
+    wanted: NewAuthorization,
+    token: string,
+    { hashOnly } = { hashOnly: this.keepsHashesOnly },
+  ): { readonly id: string; readonly token: string } {
     const { view } = this.metadata;
     const hasOrg = view.get("select id from organizations where id = ?", wanted.orgID) !== null;
     if (!hasOrg || view.get("select id from users where id = ?", wanted.userID) === null) {
@@ -110,7 +120,7 @@ export class Authorizations {
       throw new TsdbError("already_exists", "token already exists");
     }
     const id = change.newId();
-    const sealedToken = this.keepsHashesOnly ? null : this.box.seal(token, tokenContext(id));
+    const sealedToken = hashOnly ? null : this.box.seal(token, tokenContext(id));
     change.put("authorization", id, { ...wanted, createdAt: change.now, updatedAt: change.now, tokenHash, sealedToken });
     return { id, token };
   }
