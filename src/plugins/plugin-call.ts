@@ -28,8 +28,8 @@ export type PluginValues =
 
 export interface PluginColumn {
   readonly name: string;
-  /** 1 = the row has a value, 0 = it has none; null: all rows have one. */
-  readonly present: Uint8Array | null;
+  /** The rows that have a value, ascending; null: all have one. */
+  readonly present: Uint32Array | null;
   readonly values: PluginValues;
 }
 

@@ -12,7 +12,7 @@ const REQUEST: PluginPayload = {
   body: new Uint8Array([0, 255]),
 };
 
-function column(name: string, values: PluginValues, present: Uint8Array | null = null): PluginColumn {
+function column(name: string, values: PluginValues, present: Uint32Array | null = null): PluginColumn {
   return { name, present, values };
 }
 
@@ -30,12 +30,12 @@ const WRITES: PluginPayload = {
       rowCount: 2,
       columns: [
         column("host", text(new Uint32Array([1, 0]), "a", "bü")),
-        column("note", text(null, "only"), new Uint8Array([0, 1])),
+        column("note", text(null, "only"), new Uint32Array([1])),
         column("f", { kind: "float", values: new Float64Array([1, -0.5]) }),
-        column("i", { kind: "integer", values: new BigInt64Array([-(2n ** 63n)]) }, new Uint8Array([1, 0])),
+        column("i", { kind: "integer", values: new BigInt64Array([-(2n ** 63n)]) }, new Uint32Array([0])),
         column("u", { kind: "unsigned", values: new BigUint64Array([2n ** 64n - 1n, 0n]) }),
         column("b", { kind: "boolean", values: new Uint8Array([1, 0]) }),
-        column("none", { kind: "float", values: new Float64Array() }, new Uint8Array([0, 0])),
+        column("none", { kind: "float", values: new Float64Array() }, new Uint32Array()),
         column("time", { kind: "time", values: new BigInt64Array([1736899200000000001n, 2n]) }),
       ],
       absent: ["gone", "go'ne"],
@@ -88,6 +88,21 @@ def process_writes(local, batches, args=None):
       const row = (number: number) => Object.fromEntries(names.map((name, i) => [name, number * 100 + i]));
       expect(lines[0]).toBe(`INFO: ${rowCount} None {'dict'}`);
       expect(lines.slice(1).map((line) => JSON.parse(line.slice("INFO: ".length)))).toEqual([row(0), row(rowCount - 1)]);
+    });
+
+    test("many rows of which each has few of many columns have no members for the others", async () => {
+      const rowsOf = (at: number) => Uint32Array.from({ length: 50 }, (_, i) => i * 400 + at);
+      const columns = Array.from({ length: 400 }, (_, at) =>
+        column(`f${at}`, { kind: "integer", values: BigInt64Array.from(rowsOf(at), BigInt) }, rowsOf(at)),
+      );
+      const source = `
+def process_writes(local, batches, args=None):
+    rows = batches[0]["rows"]
+    assert len(rows) == 20000 and all(row == {f"f{i % 400}": i} for i, row in enumerate(rows))
+    rows[7]["other" if (rows[7]["f8"], rows[7]["gone"], rows[7].get("f7")) == (None, None, 7) else "f8"]
+`;
+      const payload: PluginPayload = { kind: "writes", tables: [{ table: "t", rowCount: 20_000, columns, absent: ["gone"] }] };
+      expect((await run(source, payload)).outcome.failure).toMatchObject({ kind: "exception", message: "KeyError: 'other'" });
     });
 
     test("columns of which no row has a value are None and no members; other names are unknown", async () => {

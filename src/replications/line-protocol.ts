@@ -63,10 +63,10 @@ function* linesOf({ rowCount, columns }: LogTable, { name, columns: named }: Tab
 }
 
 /** Values of present rows alone are there, one after the other. */
-function present({ present: flags }: LogColumn, text: (index: number) => string): NextText {
-  if (flags === null) return text;
+function present({ present: rows }: LogColumn, text: (index: number) => string): NextText {
+  if (rows === null) return text;
   let next = 0;
-  return (row) => (flags[row] === 1 ? text(next++) : "");
+  return (row) => (rows[next] === row ? text(next++) : "");
 }
 
 function tagTexts(column: LogColumn, head: string): NextText {

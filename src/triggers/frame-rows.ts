@@ -34,16 +34,23 @@ export function frameRows(kernel: Kernel, table: DecodedTable, known: SeriesKeys
   return { tableId, rowCount, columns: [time, ...tagColumns(series, known), ...fields] };
 }
 
+/** Rows by the series that they are of: one number a series, the same for all tags. */
+interface LocalRows {
+  /** By row. */
+  readonly locals: Uint32Array;
+  /** Rows by local series. */
+  readonly rowsOf: Uint32Array;
+  /** By local series, for one tag after the other: code + 1; 0 between them. */
+  readonly codeOf: Uint32Array;
+}
+
 /** Texts of one tag column, in the order of their first series. */
 class TagTexts {
-  /** By local series: code + 1, 0 = absent. */
-  readonly codes: Uint32Array;
+  /** The local series that have the tag, and the codes of their texts. */
+  private readonly locals: number[] = [];
+  private readonly codes: number[] = [];
   private readonly byText = new Map<string, number>();
   private readonly texts: Uint8Array[] = [];
-
-  constructor(seriesCount: number) {
-    this.codes = new Uint32Array(seriesCount);
-  }
 
   add(local: number, text: Uint8Array): void {
     const key = Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString("latin1");
@@ -53,20 +60,24 @@ class TagTexts {
       this.byText.set(key, code);
       this.texts.push(text);
     }
-    this.codes[local] = code + 1;
+    this.locals.push(local);
+    this.codes.push(code);
   }
 
-  column(columnId: number, locals: Uint32Array): LogColumn {
-    const rowCount = locals.length;
-    const codes = new Uint32Array(rowCount);
-    const present = new Uint8Array(rowCount);
-    let count = 0;
-    for (let row = 0; row < rowCount; row++) {
-      const code = this.codes[locals[row]!]!;
+  column(columnId: number, { locals, rowsOf, codeOf }: LocalRows): LogColumn {
+    const count = this.locals.reduce((sum, local) => sum + rowsOf[local]!, 0);
+    const present = count === locals.length ? null : new Uint32Array(count);
+    const codes = new Uint32Array(count);
+    this.locals.forEach((local, i) => {
+      codeOf[local] = this.codes[i]! + 1;
+    });
+    for (let row = 0, at = 0; at < count; row++) {
+      const code = codeOf[locals[row]!]!;
       if (code === 0) continue;
-      present[row] = 1;
-      codes[count++] = code - 1;
+      if (present !== null) present[at] = row;
+      codes[at++] = code - 1;
     }
+    for (const local of this.locals) codeOf[local] = 0;
     const ends = new Uint32Array(this.texts.length);
     let total = 0;
     this.texts.forEach((text, i) => {
@@ -77,8 +88,7 @@ class TagTexts {
     this.texts.forEach((text, i) => {
       bytes.set(text, ends[i]! - text.byteLength);
     });
-    const values: PluginValues = { kind: "text", codes: codes.slice(0, count), ends, bytes };
-    return { columnId, present: count === rowCount ? null : present, values };
+    return { columnId, present, values: { kind: "text", codes, ends, bytes } };
   }
 }
 
@@ -94,6 +104,8 @@ function tagColumns(series: Uint32Array, known: SeriesKeys): LogColumn[] {
     }
     locals[row] = local;
   }
+  const rowsOf = new Uint32Array(localOf.size);
+  for (const local of locals) rowsOf[local]!++;
   const columns = new Map<number, TagTexts>();
   for (const [id, local] of localOf) {
     const key = known.get(id);
@@ -105,14 +117,15 @@ function tagColumns(series: Uint32Array, known: SeriesKeys): LogColumn[] {
       const end = at + 8 + view.getUint32(at + 4, true);
       let column = columns.get(columnId);
       if (column === undefined) {
-        column = new TagTexts(localOf.size);
+        column = new TagTexts();
         columns.set(columnId, column);
       }
       column.add(local, key.subarray(at + 8, end));
       at = end;
     }
   }
-  return [...columns].map(([columnId, texts]) => texts.column(columnId, locals));
+  const rows: LocalRows = { locals, rowsOf, codeOf: new Uint32Array(localOf.size) };
+  return [...columns].map(([columnId, texts]) => texts.column(columnId, rows));
 }
 
 function fieldColumn(kernel: Kernel, { columnId, type, dataPtr, validityPtr }: ColumnRun, rowCount: number): LogColumn {
@@ -120,7 +133,7 @@ function fieldColumn(kernel: Kernel, { columnId, type, dataPtr, validityPtr }: C
   const count = validityPtr === 0 ? rowCount : countPresent(kernel, validityPtr, 0, rowCount);
   return {
     columnId,
-    present: validityPtr === 0 ? null : presentBytes(kernel, validityPtr, rowCount),
+    present: validityPtr === 0 ? null : presentRows(kernel, validityPtr, rowCount, count),
     values: fieldValues(kernel, type, dataPtr, count),
   };
 }
@@ -146,11 +159,13 @@ function int64s(kernel: Kernel, ptr: number, count: number): BigInt64Array<Array
   return out;
 }
 
-function presentBytes(kernel: Kernel, validityPtr: number, rowCount: number): Uint8Array {
+function presentRows(kernel: Kernel, validityPtr: number, rowCount: number, count: number): Uint32Array {
   const bits = kernel.u8.subarray(validityPtr, validityPtr + Math.ceil(rowCount / 8));
-  const present = new Uint8Array(rowCount);
-  for (let row = 0; row < rowCount; row++) present[row] = (bits[row >>> 3]! >>> (row & 7)) & 1;
-  return present;
+  const rows = new Uint32Array(count);
+  for (let byte = 0, at = 0; at < count; byte++) {
+    for (let left = bits[byte]!; left !== 0; left &= left - 1) rows[at++] = byte * 8 + 31 - Math.clz32(left & -left);
+  }
+  return rows;
 }
 
 /** Texts of string views (assembly/abi.ts). */

@@ -13,29 +13,27 @@ export function joinTables(parts: readonly LogTable[]): LogTable {
       columnId,
       parts,
       found.map((each) => each.get(columnId)),
-      rowCount,
     ),
   );
   return { tableId: first!.tableId, rowCount, columns };
 }
 
-function joinColumn(
-  columnId: number,
-  parts: readonly LogTable[],
-  columns: readonly (LogColumn | undefined)[],
-  rowCount: number,
-): LogColumn {
+function joinColumn(columnId: number, parts: readonly LogTable[], columns: readonly (LogColumn | undefined)[]): LogColumn {
   const values = joinValues(columns.flatMap((column) => (column === undefined ? [] : [column.values])));
   if (columns.every((column) => column !== undefined && column.present === null)) return { columnId, present: null, values };
-  const present = new Uint8Array(rowCount);
-  let at = 0;
+  const present = new Uint32Array(parts.reduce((sum, part, i) => sum + countOf(part, columns[i]), 0));
+  let [first, at] = [0, 0];
   for (const [i, part] of parts.entries()) {
-    const column = columns[i];
-    if (column?.present === null) present.fill(1, at, at + part.rowCount);
-    else if (column !== undefined) present.set(column.present, at);
-    at += part.rowCount;
+    const [rows, count] = [columns[i]?.present ?? null, countOf(part, columns[i])];
+    for (let value = 0; value < count; value++) present[at++] = first + (rows === null ? value : rows[value]!);
+    first += part.rowCount;
   }
   return { columnId, present, values };
+}
+
+/** The rows of a part that have a value. */
+function countOf({ rowCount }: LogTable, column: LogColumn | undefined): number {
+  return column === undefined ? 0 : (column.present?.length ?? rowCount);
 }
 
 type Texts = Extract<PluginValues, { kind: "text" }>;

@@ -18,8 +18,8 @@ export interface LogRequest {
 
 export interface LogColumn {
   readonly columnId: number;
-  /** 1 = the row has a value; null: all rows have one. */
-  readonly present: Uint8Array | null;
+  /** The rows that have a value, ascending; null: all have one. */
+  readonly present: Uint32Array | null;
   readonly values: PluginValues;
 }
 

@@ -58,6 +58,21 @@ describe("rows of the log", () => {
     expect({ through, depth, hasOwn, goneBefore }).toEqual({ through: 1, depth: 0, hasOwn: false, goneBefore: null });
   });
 
+  test.each([1, 2])("rows with a tag and a field each of many take the memory of their values, in %d frames", async (frames) => {
+    const here = await world();
+    const [rowCount, columnCount] = [4000, 100];
+    const lines = Array.from({ length: rowCount }, (_, row) => `m,t${row % columnCount}=v${row} f${row % columnCount}=${row}i ${row + 1}`);
+    const each = rowCount / frames;
+    for (let first = 0; first < rowCount; first += each) await here.path.write(lines.slice(first, first + each).join("\n"));
+    const { tables, rows } = await read(here);
+    expect(rows["m"]).toEqual(
+      lines.map((_, row) => ({ [`t${row % columnCount}`]: `v${row}`, [`f${row % columnCount}`]: BigInt(row), time: BigInt(row + 1) })),
+    );
+    // of a row: the time, the field and its place, and of the tag its place, its code, where it ends and 5 bytes of text
+    const bytes = buffersOf(tables).reduce((sum, { byteLength }) => sum + byteLength, 0);
+    expect(bytes).toBeLessThanOrEqual(rowCount * (8 + 12 + 17));
+  });
+
   test("of several frames a table comes once, with columns that some lack", async () => {
     const here = await world();
     await here.path.write("m,host=a f=1 1\nn,t=x v=1i 1");

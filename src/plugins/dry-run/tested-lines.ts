@@ -60,14 +60,14 @@ function tagColumns(
   }
   return names.map((name, tag) => {
     const texts = Array.from({ length: rowCount }, (_, row) => series[u32[seriesPtr / 4 + row]!]!.get(tag));
-    const present = Uint8Array.from(texts, (text) => (text === undefined ? 0 : 1));
+    const present = Uint32Array.from(texts.flatMap((text, row) => (text === undefined ? [] : [row])));
     return { name, present, values: textValues(texts.filter((text) => text !== undefined)) };
   });
 }
 
 function fieldColumn(kernel: Kernel, { name, type, dataPtr, validityPtr, presentCount }: ParsedColumn, rowCount: number): PluginColumn {
-  const bit = (row: number) => (kernel.u8[validityPtr + (row >>> 3)]! >>> (row & 7)) & 1;
-  const present = validityPtr === 0 ? null : Uint8Array.from({ length: rowCount }, (_, row) => bit(row));
+  const hasValue = (row: number) => ((kernel.u8[validityPtr + (row >>> 3)]! >>> (row & 7)) & 1) === 1;
+  const present = validityPtr === 0 ? null : Uint32Array.from([...Array(rowCount).keys()].filter(hasValue));
   return { name, present, values: fieldValues(kernel, type, dataPtr, presentCount) };
 }
 

@@ -41,8 +41,8 @@ function payloadFrame(payload: PluginPayload): CallFrame {
 
 /** Appends the column's data to `blobs`, in the order in which ../python/rows.py reads it. */
 function columnHead({ name, present, values }: PluginColumn, blobs: Uint8Array[]): object {
-  if (present !== null) blobs.push(present);
-  const head = { name, present: present !== null, kind: values.kind };
+  if (present !== null) blobs.push(bytesOf(present));
+  const head = { name, present: present?.length ?? null, kind: values.kind };
   if (values.kind !== "text") {
     blobs.push(bytesOf(values.values));
     return { ...head, count: values.values.length };

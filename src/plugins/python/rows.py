@@ -29,6 +29,9 @@ def _row_type(absent):
 _COMPILED_ROWS_MIN = 50
 _MAKERS_MAX = 1000
 _makers = {}
+# a table with more cells than this, of which few have a value, gets rows without members for the others
+_CELLS_MAX = 1_000_000
+_EMPTY_CELLS = 4
 
 
 def _dicts(names, columns, row_count):
@@ -76,8 +79,9 @@ def _texts(blob, codes, text_count, text_bytes):
     return texts if numbers is None else [texts[code] for code in numbers]
 
 
-def _column(blob, column, row_count):
-    present = blob.take(row_count) if column["present"] else None
+def _column(blob, column):
+    """Its name, the rows that have a value (None: all), and the values."""
+    present = None if column["present"] is None else blob.numbers("I", column["present"])
     kind, count = column["kind"], column["count"]
     if kind == "text":
         values = _texts(blob, column["codes"], column["texts"], column["bytes"])
@@ -85,21 +89,49 @@ def _column(blob, column, row_count):
         values = [byte != 0 for byte in blob.take(count)]
     else:
         values = blob.numbers(_CODES[kind], count)
+    return column["name"], present, values
+
+
+def _filled(present, values, row_count):
     if present is None:
         return values
-    rest = iter(values)
-    return [next(rest) if there else None for there in present]
+    filled = [None] * row_count
+    for row, value in zip(present, values):
+        filled[row] = value
+    return filled
+
+
+def _is_sparse(columns, row_count):
+    cells = row_count * len(columns)
+    return cells > _CELLS_MAX and cells > _EMPTY_CELLS * sum(len(values) for _, _, values in columns)
+
+
+def _sparse_rows(columns, row_count, absent):
+    """Rows whose members are their values alone."""
+    row_type = _row_type([*absent, *(name for name, _, _ in columns)])
+    rows = [row_type() for _ in range(row_count)]
+    for name, present, values in columns:
+        for row, value in zip(range(row_count) if present is None else present, values):
+            rows[row][name] = value
+    return rows
+
+
+def _rows(columns, row_count, absent):
+    if _is_sparse(columns, row_count):
+        return _sparse_rows(columns, row_count, absent)
+    names = tuple(name for name, _, _ in columns)
+    rows = _dicts(names, [_filled(present, values, row_count) for _, present, values in columns], row_count)
+    if not absent:
+        return rows
+    row_type = _row_type(absent)
+    return [row_type(row) for row in rows]
 
 
 def table_batches(tables, data):
     blob = _Blob(data)
     batches = []
     for table in tables:
-        names = tuple(column["name"] for column in table["columns"])
-        columns = [_column(blob, column, table["rows"]) for column in table["columns"]]
-        rows = _dicts(names, columns, table["rows"])
-        if table["absent"]:
-            row_type = _row_type(table["absent"])
-            rows = [row_type(row) for row in rows]
+        columns = [_column(blob, column) for column in table["columns"]]
+        rows = _rows(columns, table["rows"], table["absent"])
         batches.append({"table_name": table["table"], "rows": rows})
     return batches

@@ -17,7 +17,7 @@ function plainRows({ rowCount, columns }: PluginTable): PlainRow[] {
 function fill(rows: Record<string, string | number | bigint | boolean>[], { name, present, values }: PluginColumn): void {
   let at = 0;
   rows.forEach((row, i) => {
-    if (present !== null && present[i] === 0) return;
+    if (present !== null && present[at] !== i) return;
     row[name] = valueAt(values, at++);
   });
   const count = values.kind === "text" ? (values.codes ?? values.ends).length : values.values.length;
