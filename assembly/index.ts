@@ -40,8 +40,17 @@ export {
   codecTextBytes,
   codecWorkBytes,
 } from "./codec/column";
-export { dividedBase, dividedOdd, dividedWidth, dividedZeros, divideValues, multiplyParts, multiplyValues } from "./codec/divided";
-export { narrowBase, narrowValues, narrowWidth, widenParts, widenValues } from "./codec/narrow";
+export {
+  dividedBase,
+  dividedOdd,
+  dividedWidth,
+  dividedZeros,
+  divideValues,
+  gatherDivided,
+  multiplyParts,
+  multiplyValues,
+} from "./codec/divided";
+export { gatherNarrow, narrowBase, narrowValues, narrowWidth, widenParts, widenValues } from "./codec/narrow";
 export { parquetDelta, parquetTexts } from "./codec/parquet";
 export { codecDecodeParts } from "./codec/parts";
 export { appendRows, frameRows, frameRowsMax, hasColumnIds, hasSeriesIds } from "./line/known-rows";
@@ -185,7 +194,7 @@ export {
   valueGroupsOfRows,
 } from "./scan/value-groups";
 export { squeeze } from "./codec/nulls";
-export { areBelow, blockCodes, blockSeries, fillSeries, isOffsets, neverDescend, seriesOfRow } from "./store/block";
+export { areBelow, blockCodes, blockSeries, fillSeries, isOffsets, listedSeries, neverDescend, seriesOfRow } from "./store/block";
 export { distinctTexts } from "./store/distinct";
 export { fileFilterAdd } from "./store/file-filter";
 export {

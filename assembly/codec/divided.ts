@@ -135,3 +135,12 @@ export function multiplyParts(source: u32, joined: u32, count: u32, base: i64, o
     target += rows << 3;
   }
 }
+
+/** The same of listed rows. */
+export function gatherDivided(source: u32, rows: u32, count: u32, base: i64, odd: u32, zeros: u32, width: u32, target: u32): void {
+  for (const end = target + (count << 3); target < end; target += 8, rows += 4) {
+    const row = load<u32>(rows);
+    const quotient: u64 = width == 2 ? load<u16>(source + (row << 1)) : load<u32>(source + (row << 2));
+    store<i64>(target, <i64>((quotient * odd) << zeros) + base);
+  }
+}

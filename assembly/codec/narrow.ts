@@ -121,3 +121,16 @@ export function widenParts(source: u32, joined: u32, count: u32, least: i64, wid
     target += rows << 3;
   }
 }
+
+/** The same of listed rows. */
+export function gatherNarrow(source: u32, rows: u32, count: u32, least: i64, width: u32, target: u32): void {
+  if (width == 1) gatherOf<u8>(source, rows, count, least, target);
+  else if (width == 2) gatherOf<u16>(source, rows, count, least, target);
+  else gatherOf<u32>(source, rows, count, least, target);
+}
+
+function gatherOf<T>(source: u32, rows: u32, count: u32, least: i64, target: u32): void {
+  for (const end = target + (count << 3); target < end; target += 8, rows += 4) {
+    store<i64>(target, <i64>load<T>(source + load<u32>(rows) * sizeof<T>()) + least);
+  }
+}

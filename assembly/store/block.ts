@@ -85,6 +85,17 @@ export function fillSeries(offsets: u32, firstSeries: u32, from: u32, count: u32
   }
 }
 
+/** The same of listed rows, ascending, whose numbers count from `from`. */
+export function listedSeries(offsets: u32, seriesCount: u32, from: u32, rows: u32, count: u32, target: u32): void {
+  if (count == 0) return;
+  let series = seriesOfRow(offsets, seriesCount, from + load<u32>(rows));
+  for (const end = rows + (count << 2); rows < end; rows += 4, target += 4) {
+    const row = from + load<u32>(rows);
+    while (load<u32>(offsets + ((series + 1) << 2)) <= row) series++;
+    store<u32>(target, series);
+  }
+}
+
 /** The last series whose first row is at or before `row`. */
 export function seriesOfRow(offsets: u32, seriesCount: u32, row: u32): u32 {
   let low: u32 = 0;

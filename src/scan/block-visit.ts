@@ -10,7 +10,7 @@ import { SeriesFilter } from "../kernel/series/series-filter.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { SeriesPredicate, TimeRange } from "../model/query/scan.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/rows/column.ts";
-import { type ColumnRun, type DictionaryView, type Run, wholeRun } from "../model/rows/run.ts";
+import { type ColumnRun, type DictionaryView, type GatherRows, type PartialRun, type Run, wholeRun } from "../model/rows/run.ts";
 import { canHide, type Tombstone } from "../model/rows/tombstone.ts";
 import { type BlockPage, type BlockSeries, timesOf } from "../storage/block/data-block.ts";
 import type { BlockCache, OpenBlock } from "../storage/block-cache/block-cache.ts";
@@ -219,13 +219,31 @@ export class BlockVisit {
     const { unique, seqMin, seqMax } = meta;
     this.parts.tally.page(meta, page, rowCount);
     const isWhole = this.takesWhole(block.pages[page]!, range, except);
-    const series = () => ({ seriesPtr: block.seriesIds(page, this.readSeries(), lease), dictionary: this.readSeries().dictionary });
-    const times = () => ({ timePtr: this.column(page, TIME_COLUMN)!.dataPtr });
     const columns = needs.fields.flatMap((field) => this.column(page, field) ?? []);
     const rows = { rowCount, columns, sorted: true, unique, minTimeNs, maxTimeNs, seqMin, seqMax };
-    if (isWhole) return { run: { ...rows, ...(needs.series ? series() : {}), ...(needs.time ? times() : {}) }, selection: "all" };
+    if (isWhole) return { run: this.withRowReaders(page, rows), selection: "all" };
     const { filter, hidden } = this;
-    return { run: { ...rows, ...series(), ...times() }, selection: { range, except, filter, hidden } };
+    const { dictionary } = this.readSeries();
+    const seriesPtr = block.seriesIds(page, this.readSeries(), lease);
+    const timePtr = this.column(page, TIME_COLUMN)!.dataPtr;
+    return { run: { ...rows, seriesPtr, dictionary, timePtr }, selection: { range, except, filter, hidden } };
+  }
+
+  /** The run with series and times as they are needed: conditions on fields may leave few of its rows. */
+  private withRowReaders(page: number, rows: PartialRun): PartialRun {
+    const { needs, block, pageLease: lease } = this;
+    const series = needs.series ? this.readSeries() : null;
+    const run: PartialRun = { ...rows, ...(series === null ? {} : { dictionary: series.dictionary }) };
+    if (needs.time) {
+      const times = this.column(page, TIME_COLUMN)!;
+      defineLate(run, "timePtr", () => times.dataPtr);
+      if (times.gather !== undefined) defineOwn(run, "gatherTimes", times.gather);
+    }
+    if (series !== null) {
+      defineLate(run, "seriesPtr", () => block.seriesIds(page, series, lease));
+      defineOwn(run, "gatherSeries", (rowsPtr, count, targetPtr) => block.gatherSeries(page, series, { rowsPtr, count, targetPtr }));
+    }
+    return run;
   }
 
   /** The wanted rows of a page alone, if they are few and their columns are not in the cache; null if there are none. */
@@ -325,6 +343,21 @@ export class BlockVisit {
     const file = source.kind === "path" ? source.path : "object in memory";
     throw new TsdbError("corrupt_file", `cannot read ${file}: column ${id} has type ${column.type}, the table's has ${type}`, { file });
   }
+}
+
+/** Adds a pointer that is computed when it is read for the first time. */
+function defineLate(run: PartialRun, key: "seriesPtr" | "timePtr", compute: () => number): void {
+  let value = 0;
+  const get = () => {
+    if (value === 0) value = compute();
+    return value;
+  };
+  Object.defineProperty(run, key, { get, enumerable: true });
+}
+
+/** Adds what a run of some of its rows must not have: copies of its properties are without it. */
+function defineOwn(run: PartialRun, key: "gatherSeries" | "gatherTimes", value: GatherRows): void {
+  Object.defineProperty(run, key, { value, enumerable: false });
 }
 
 /** False: no row of the page is within the range, or all are in times of `except`. */

@@ -40,6 +40,8 @@ export interface CodecExports {
   narrowWidth(values: number, count: number): number;
   narrowBase(): bigint;
   narrowValues(values: number, count: number, base: bigint, width: number, target: number): void;
+  gatherNarrow(source: number, rows: number, count: number, base: bigint, width: number, target: number): void;
+  gatherDivided(source: number, rows: number, count: number, base: bigint, odd: number, zeros: number, width: number, target: number): void;
   widenValues(source: number, count: number, base: bigint, width: number, target: number): void;
   widenParts(source: number, parts: number, partCount: number, base: bigint, width: number, target: number): void;
   dividedWidth(values: number, count: number): number;

@@ -36,6 +36,17 @@ function between(least: bigint, range: bigint, count: number, seed = 1): bigint[
   return values;
 }
 
+/** Listed values of a column that is never read as a wide one. */
+function expectGathered(narrow: NarrowColumn, values: readonly bigint[]): void {
+  const { gather } = narrow.run(() => {
+    throw new Error("read as a wide one");
+  });
+  const rows = values.flatMap((_, i) => (i % 3 !== 1 || i === values.length - 1 ? [i] : []));
+  const target = arena.alloc(rows.length * 8);
+  gather!(arena.u32(rows), rows.length, target);
+  expect(valuesAt(target, rows.length)).toEqual(rows.map((row) => values[row]!));
+}
+
 describe("bytes per value", () => {
   test.each<[bigint, number]>([
     [0n, 1],
@@ -75,6 +86,15 @@ describe("bytes per value", () => {
     const column = columnOf(values);
     const narrow = new NarrowColumn(kernel, column, 3, narrownessOf(kernel, column, 3)!, arena);
     expect(valuesAt(narrow.widen(arena).dataPtr, 3)).toEqual(values);
+    expectGathered(narrow, values);
+  });
+
+  test.each([255n, 65_535n, 2n ** 31n - 1n])("listed ones of a range of %s come back alone", (range) => {
+    for (const least of [0n, -100n, I64_MIN, I64_MAX - range]) {
+      const values = between(least, range, 333);
+      const column = columnOf(values);
+      expectGathered(new NarrowColumn(kernel, column, 333, narrownessOf(kernel, column, 333)!, arena), values);
+    }
   });
 
   test("other types stay as they are", () => {
@@ -136,6 +156,7 @@ describe.each(STEPS)("times of %s", (_, step, odd, zeros) => {
         const parts = new PageParts(kernel, { rowCount, firstRow: 0, firstSeries: 0, lastSeries: rowCount - 1 }, offsets, wanted);
         expect(valuesAt(narrow.rows(parts, arena).dataPtr, parts.rowCount)).toEqual(times.filter((__, i) => i % 2 === 1));
         parts.release();
+        expectGathered(narrow, times);
       }
     }
   });

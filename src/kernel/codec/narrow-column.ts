@@ -69,11 +69,19 @@ export class NarrowColumn {
     let dataPtr = 0;
     return {
       ...{ ...column, validityPtr, ...(divisor === undefined ? { narrow: { ptr, width, base } } : {}) },
+      gather: (rowsPtr, count, targetPtr) => this.gather(rowsPtr, count, targetPtr),
       get dataPtr() {
         if (dataPtr === 0) ({ dataPtr } = widened());
         return dataPtr;
       },
     };
+  }
+
+  private gather(rowsPtr: number, count: number, targetPtr: number): void {
+    const { call } = this.kernel;
+    const { width, base, divisor } = this.narrowness;
+    if (divisor === undefined) call.gatherNarrow(this.valuesPtr, rowsPtr, count, base, width, targetPtr);
+    else call.gatherDivided(this.valuesPtr, rowsPtr, count, base, divisor.odd, divisor.zeros, width, targetPtr);
   }
 
   /** All values, wide. @throws TsdbError overloaded */

@@ -221,6 +221,7 @@ export interface StoreExports {
   isOffsets(offsets: number, count: number, last: number): number;
   areBelow(codes: number, count: number, limit: number): number;
   neverDescend(codes: number, count: number): number;
+  listedSeries(offsets: number, seriesCount: number, from: number, rows: number, count: number, target: number): void;
   fillSeries(offsets: number, firstSeries: number, from: number, count: number, target: number): void;
   seriesOfRow(offsets: number, seriesCount: number, row: number): number;
   placeValues1(

@@ -13,6 +13,8 @@ import { RowSelection, type SelectedRun } from "./row-selection.ts";
 import { bitmapBytes, gatherBitmap, gatherColumn } from "./rows.ts";
 
 const CHUNK_ROWS = LIMITS.vectorRows;
+/** Fewer rows side by side are copied: where they are would have to be written first, if all of their page wait narrowed. */
+const CONTIGUOUS_MIN = 256;
 const NULL_COLUMN: ScanColumn = { dataPtr: 0, validityPtr: 0 };
 const EMPTY: ScanCursor = { next: () => null, close: () => {} };
 
@@ -100,11 +102,11 @@ function listedRows(kernel: Kernel, list: { rowsPtr: number; count: number }): R
   };
 }
 
-/** The rows of an ascending list; contiguous ones need no list. */
+/** The rows of an ascending list; many contiguous ones need no list. */
 function chunkOf({ u32 }: Kernel, rowsPtr: number, count: number): ChunkRows {
   if (count === 0) return { first: 0, rowsPtr: 0, count };
   const first = u32[rowsPtr / 4]!;
-  const isContiguous = u32[rowsPtr / 4 + count - 1]! - first === count - 1;
+  const isContiguous = count >= CONTIGUOUS_MIN && u32[rowsPtr / 4 + count - 1]! - first === count - 1;
   return { first, rowsPtr: isContiguous ? 0 : rowsPtr, count };
 }
 
@@ -135,34 +137,51 @@ class RunCursor implements ScanCursor {
 
 function columnReader(kernel: Kernel, run: PartialRun, { id, type }: ColumnDef, blocks: Blocks): ColumnReader {
   if (type === ColumnType.tag) {
-    const { seriesPtr, dictionary } = run;
-    assert(seriesPtr !== undefined && dictionary !== undefined, "tags are read by series");
+    const { dictionary } = run;
+    assert(dictionary !== undefined, "tags are read by series");
     const tag = dictionary.tags.find(({ columnId }) => columnId === id);
-    return tag === undefined ? () => NULL_COLUMN : tagReader(kernel, seriesPtr, tag, blocks);
+    return tag === undefined ? () => NULL_COLUMN : tagReader(kernel, run, tag, blocks);
   }
-  if (type === ColumnType.time) {
-    assert(run.timePtr !== undefined, "times are projected");
-    return valueReader(kernel, { columnId: id, type, dataPtr: run.timePtr, validityPtr: 0 }, blocks);
-  }
+  if (type === ColumnType.time) return valueReader(kernel, timeColumn(run, id), blocks);
   const column = run.columns.find(({ columnId }) => columnId === id);
   assert(column === undefined || column.type === type, `column ${id} has type ${column?.type} in a run, ${type} in the table`);
   return column === undefined ? () => NULL_COLUMN : valueReader(kernel, column, blocks);
 }
 
-function seriesReader(kernel: Kernel, { seriesPtr, dictionary }: PartialRun, blocks: Blocks): SeriesReader {
-  assert(seriesPtr !== undefined && dictionary !== undefined, "series were asked for");
+/** The times of a run, which are not read yet. */
+function timeColumn(run: PartialRun, columnId: number): ColumnRun {
+  return {
+    ...{ columnId, type: ColumnType.time, validityPtr: 0, ...(run.gatherTimes === undefined ? {} : { gather: run.gatherTimes }) },
+    get dataPtr() {
+      const { timePtr } = run;
+      assert(timePtr !== undefined, "times are projected");
+      return timePtr;
+    },
+  };
+}
+
+function seriesReader(kernel: Kernel, run: PartialRun, blocks: Blocks): SeriesReader {
+  const { dictionary } = run;
+  assert(dictionary !== undefined, "series were asked for");
   let scratch = 0;
-  return ({ first, rowsPtr, count }) => {
-    if (rowsPtr === 0) return { idsPtr: seriesPtr + first * 4, dictionary };
+  return (rows) => {
+    const { first, rowsPtr, count } = rows;
+    if (rowsPtr === 0) return { idsPtr: seriesOf(run) + first * 4, dictionary };
     if (scratch === 0) scratch = blocks.alloc(CHUNK_ROWS * 4);
-    kernel.call.gather4(seriesPtr, rowsPtr, count, scratch);
+    if (run.gatherSeries === undefined) kernel.call.gather4(seriesOf(run), rowsPtr, count, scratch);
+    else run.gatherSeries(rowsPtr, count, scratch);
     return { idsPtr: scratch, dictionary };
   };
 }
 
+function seriesOf({ seriesPtr }: PartialRun): number {
+  assert(seriesPtr !== undefined, "tags are read by series");
+  return seriesPtr;
+}
+
 function valueReader(kernel: Kernel, column: ColumnRun, blocks: Blocks): ColumnReader {
   assertDense(column);
-  const { type, dataPtr, validityPtr } = column;
+  const { type, validityPtr, gather } = column;
   const width = VALUE_BYTES[type];
   // scratch is allocated for the first chunk that needs it
   let dataScratch = 0;
@@ -172,7 +191,7 @@ function valueReader(kernel: Kernel, column: ColumnRun, blocks: Blocks): ColumnR
       validityScratch = blocks.alloc(bitmapBytes(CHUNK_ROWS));
     }
     if (rowsPtr === 0) {
-      const data = dataPtr + first * width;
+      const data = column.dataPtr + first * width;
       if (validityPtr === 0) return { dataPtr: data, validityPtr: 0 };
       if (first % 64 === 0) return { dataPtr: data, validityPtr: validityPtr + first / 8 };
       kernel.call.fillBytes(validityScratch, 0, bitmapBytes(count));
@@ -180,18 +199,24 @@ function valueReader(kernel: Kernel, column: ColumnRun, blocks: Blocks): ColumnR
       return { dataPtr: data, validityPtr: validityScratch };
     }
     if (dataScratch === 0) dataScratch = blocks.alloc(CHUNK_ROWS * width);
-    gatherColumn(kernel, type, { sourcePtr: dataPtr, rowsPtr, count, targetPtr: dataScratch });
+    if (gather !== undefined) gather(rowsPtr, count, dataScratch);
+    else gatherColumn(kernel, type, { sourcePtr: column.dataPtr, rowsPtr, count, targetPtr: dataScratch });
     if (validityPtr === 0) return { dataPtr: dataScratch, validityPtr: 0 };
     gatherBitmap(kernel, { sourcePtr: validityPtr, rowsPtr, count, targetPtr: validityScratch });
     return { dataPtr: dataScratch, validityPtr: validityScratch };
   };
 }
 
-function tagReader(kernel: Kernel, seriesPtr: number, { codesPtr, valuesPtr }: TagColumnView, blocks: Blocks): ColumnReader {
+function tagReader(kernel: Kernel, run: PartialRun, { codesPtr, valuesPtr }: TagColumnView, blocks: Blocks): ColumnReader {
   const views = blocks.alloc(CHUNK_ROWS * VALUE_BYTES[ColumnType.tag]);
   const validity = blocks.alloc(bitmapBytes(CHUNK_ROWS));
+  const seriesScratch = run.gatherSeries === undefined ? 0 : blocks.alloc(CHUNK_ROWS * 4);
   return ({ first, rowsPtr, count }) => {
-    const present = kernel.call.gatherTags(seriesPtr, first, rowsPtr, count, codesPtr, valuesPtr, views, validity);
+    const isListed = rowsPtr !== 0 && run.gatherSeries !== undefined;
+    if (isListed) run.gatherSeries(rowsPtr, count, seriesScratch);
+    const present = isListed
+      ? kernel.call.gatherTags(seriesScratch, 0, 0, count, codesPtr, valuesPtr, views, validity)
+      : kernel.call.gatherTags(seriesOf(run), first, rowsPtr, count, codesPtr, valuesPtr, views, validity);
     if (present === 0) return NULL_COLUMN;
     return { dataPtr: views, validityPtr: present === count ? 0 : validity };
   };

@@ -19,7 +19,12 @@ export interface ColumnRun {
   readonly isPacked?: true;
   /** The same values in fewer bytes. Those at dataPtr are written when it is read for the first time then. */
   readonly narrow?: NarrowValues;
+  /** Reads listed rows without those at dataPtr, which are written when that is read for the first time. */
+  readonly gather?: GatherRows;
 }
+
+/** Writes the values of `count` row numbers (u32 each, ascending) at `rowsPtr`, one behind the other. */
+export type GatherRows = (rowsPtr: number, count: number, targetPtr: number) => void;
 
 /** Integers as differences to the smallest of them: `width` bytes (1, 2 or 4) × rowCount at `ptr`. */
 export interface NarrowValues {
@@ -46,6 +51,10 @@ export interface PartialRun extends RowFacts {
   readonly dictionary?: DictionaryView | undefined;
   /** i64 per row: nanoseconds since 1970. */
   readonly timePtr?: number | undefined;
+  /** Read series and times of listed rows, where those of all rows are written when seriesPtr and timePtr are read for the first time. Not
+   *  enumerable: a copy of the run with other rows is without them. */
+  readonly gatherSeries?: GatherRows;
+  readonly gatherTimes?: GatherRows;
   readonly columns: readonly ColumnRun[];
   /** Sorted by series id, then time, each pair once: results of merges and contents of files. */
   readonly sorted: boolean;

@@ -8,6 +8,7 @@ import { PageParts } from "../../kernel/scan/page-parts.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";
 import type { ColumnRun } from "../../model/rows/run.ts";
+import type { BlockSeries } from "../block/data-block.ts";
 import { encodePt } from "../pt/writer.ts";
 import { BlockCache, type OpenBlock } from "./block-cache.ts";
 import type { BlockRef, CacheCounts, CacheReader, Lease } from "./lease.ts";
@@ -64,6 +65,7 @@ function check(block: OpenBlock, page: number, columnIds: readonly number[], lea
   const ids = block.seriesIds(page, series, lease);
   const columns = columnIds.map((id) => block.column(page, id, lease));
   const { firstRow, rowCount } = block.pages[page]!;
+  expectGathered(block, page, series);
   for (const row of [0, 1, 777, rowCount - 1]) {
     const at = firstRow + row;
     expect(kernel.u32[ids / 4 + row]).toBe(Math.floor(at / 1000));
@@ -73,6 +75,18 @@ function check(block: OpenBlock, page: number, columnIds: readonly number[], lea
       if (column!.type === ColumnType.string) expect((kernel.u8[column!.validityPtr + (row >> 3)]! >> (row & 7)) & 1).toBe((at + 1) % 2);
     }
   }
+}
+
+/** Series of rows that are listed, with gaps of less than a series and of several. */
+function expectGathered(block: OpenBlock, page: number, series: BlockSeries): void {
+  const { firstRow, rowCount } = block.pages[page]!;
+  const rows = Array.from({ length: rowCount }, (_, row) => row).filter((row) => row === rowCount - 1 || row % 7 === 3 || row % 2500 < 2);
+  const ptr = kernel.heap.alloc(rows.length * 4);
+  kernel.u32.set(rows, ptr / 4);
+  block.gatherSeries(page, series, { rowsPtr: ptr, count: rows.length, targetPtr: ptr });
+  const found = [...kernel.u32.subarray(ptr / 4, ptr / 4 + rows.length)];
+  kernel.heap.free(ptr, rows.length * 4);
+  expect(found).toEqual(rows.map((row) => Math.floor((firstRow + row) / 1000)));
 }
 
 test("a decoded column is found again without reading the file", () => {

@@ -254,6 +254,16 @@ export class OpenBlock {
     return entry.value;
   }
 
+  /** The same of listed rows of the page (u32 each, ascending), without those of all. */
+  gatherSeries(
+    page: number,
+    { offsetsPtr, dictionary }: BlockSeries,
+    { rowsPtr, count, targetPtr }: { rowsPtr: number; count: number; targetPtr: number },
+  ): void {
+    const { firstRow } = this.block.pages[page]!;
+    this.kernel.call.listedSeries(offsetsPtr, dictionary.seriesCount, firstRow, rowsPtr, count, targetPtr);
+  }
+
   /** Returns null if the block lacks the column. @throws as series */
   column(page: number, columnId: number, lease: Lease): ColumnRun | null {
     const known = this.decoded.pagesOf(columnId).get(page);
