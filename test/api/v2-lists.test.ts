@@ -97,6 +97,27 @@ test.each<[string, string, object]>([
   expect(items.map(({ id }) => id)).toEqual(ids.filter((id) => id !== ids[6]));
 });
 
+test("what goes while keys of secrets or members are on their way is left out", async () => {
+  const long = (i: number) => `${i}${"x".repeat(50_000)}`;
+  const { id } = (await send("POST", "/api/v2/orgs", { name: "secrets" })).body;
+  await send("PATCH", `/api/v2/orgs/${id}/secrets`, Object.fromEntries([...Array(8).keys()].map((i) => [long(i), "v"])));
+  const users: string[] = [];
+  for (let i = 0; i < 8; i++) users.push((await send("POST", "/api/v2/users", { name: long(i) })).body.id);
+  for (const user of users) await send("POST", `/api/v2/orgs/${id}/members`, { id: user });
+  for (const list of ["secrets", "members"]) {
+    const path = `/api/v2/orgs/${id}/${list}`;
+    const response = await server.send(new Request(server.base + path, { headers: { authorization: "Token tok" } }));
+    const reader = response.body!.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+    const pieces = [(await reader.read()).value!];
+    if (list === "secrets") await send("POST", `${path}/delete`, { secrets: [long(6)] });
+    else await send("DELETE", `/api/v2/users/${users[6]}`);
+    for (let next = await reader.read(); !next.done; next = await reader.read()) pieces.push(next.value);
+    const { links, secrets, users: found } = JSON.parse(Buffer.concat(pieces).toString());
+    expect(links.self).toBe(path);
+    expect(secrets ?? found.map(({ name }: { name: string }) => name)).toEqual([0, 1, 2, 3, 4, 5, 7].map(long));
+  }
+});
+
 test("a list of tasks without an organization or user is of those of the sender", async () => {
   const { body: ann } = await send("POST", "/api/v2/users", { name: "ann" });
   await send("POST", `/api/v2/users/${ann.id}/password`, { password: "password34" });

@@ -6,6 +6,7 @@ import { readId } from "../../metadata/store/ids.ts";
 import type { ResourceType } from "../../metadata/store/kinds.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { json, noContent } from "./app/answers.ts";
+import { found, listAnswer } from "./app/list-answer.ts";
 import { JsonBodies } from "./app/params.ts";
 import { checkParent, listedOf } from "./app/parents.ts";
 import type { V2Call, V2Routes } from "./app/route.ts";
@@ -45,8 +46,14 @@ export function addMemberRoutes(routes: V2Routes, services: V2Services, given: M
         const { id } = resource;
         const isSeen = call.principal.allows(need("read", resource));
         if (find === undefined && !isSeen) throw new TsdbError("not_found", "not found");
-        const users = isSeen ? services.line().members.list(type, id, role) : [];
-        return json(200, { links: { self: `${path}/${id}/${role}s` }, users: users.map((user) => shownMember(user, role, hasLogs)) });
+        const { members, users } = services.line();
+        const heads = isSeen ? members.heads(type, id, role) : [];
+        const items = found(
+          heads,
+          (userID) => users.find(userID),
+          (user) => shownMember(user, role, hasLogs),
+        );
+        return listAnswer("users", items, { links: { self: `${path}/${id}/${role}s` } });
       })
       .post(list, async (call) => {
         checkParent(given, call.params[name]!, call);

@@ -1,7 +1,8 @@
 // Secrets of organizations: their keys are listed, their values never.
 import { Type as t } from "@sinclair/typebox";
 import { near, TsdbError } from "../../model/errors.ts";
-import { json, noContent } from "./app/answers.ts";
+import { noContent } from "./app/answers.ts";
+import { found, listAnswer } from "./app/list-answer.ts";
 import { JsonBodies } from "./app/params.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
@@ -23,7 +24,8 @@ export const secretRoutes = (services: V2Services): V2Routes => {
     .get(SECRETS, (call) => {
       const id = organization(call, "read");
       const org = `/api/v2/orgs/${id}`;
-      return json(200, { links: { org, self: `${org}/secrets` }, secrets: secrets().keys(id) });
+      const keys = found(secrets().heads(id), (secretID) => secrets().key(secretID), JSON.stringify);
+      return listAnswer("secrets", keys, { links: { org, self: `${org}/secrets` } });
     })
     .patch(SECRETS, async (call) => {
       parentOrganization(services, call);

@@ -18,13 +18,10 @@ export class Members {
     private readonly users: Users,
   ) {}
 
-  /** In the order in which the users were created. */
-  list(resourceType: ResourceType, resourceID: string, role: Role): User[] {
-    return this.metadata.view.all<User>(
-      `select u.id, u.name, u.status, u.oauthID from members m join users u on u.id = m.userID
-       where m.resourceType = ? and m.resourceID = ? and m.role = ? order by m.userID`,
-      ...[resourceType, resourceID, role],
-    );
+  /** Ids of the users, in the order in which these were created. */
+  heads(resourceType: ResourceType, resourceID: string, role: Role): { readonly id: string }[] {
+    const sql = "select userID as id from members where resourceType = ? and resourceID = ? and role = ? order by userID";
+    return this.metadata.view.all(sql, resourceType, resourceID, role);
   }
 
   /** Ids of those that the user has the role of. */

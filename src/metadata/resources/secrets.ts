@@ -18,6 +18,16 @@ export class Secrets {
     return this.metadata.view.all<{ key: string }>("select key from secrets where orgID = ? order by key", orgID).map(({ key }) => key);
   }
 
+  /** Ids of them, by key. */
+  heads(orgID: string): { readonly id: string }[] {
+    return this.metadata.view.all("select id from secrets where orgID = ? order by key", orgID);
+  }
+
+  /** The key of the one with this id; null: it is gone. */
+  key(id: string): string | null {
+    return this.metadata.view.get<{ key: string }>("select key from secrets where id = ?", id)?.key ?? null;
+  }
+
   /** Null: there is none. @throws TsdbError config when it was encrypted with another key */
   value(orgID: string, key: string): string | null {
     const found = this.find(orgID, key);
