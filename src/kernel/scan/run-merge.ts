@@ -232,15 +232,14 @@ function unifySeries(kernel: Kernel, inputs: readonly Input[], { own, blocks }: 
   if (views.size === 0)
     return { dictionary: { id: nextDictionaryId(kernel), seriesCount: 0, tags: [] }, maps: new Map(), release: () => {} };
   if (views.size === 1 && !own) return { dictionary: [...views.values()][0]!, maps: new Map(), release: () => {} };
+  const users = Map.groupBy(inputs, ({ run }) => run.dictionary.id);
   const unified = new SeriesDictionary(kernel, { lastTimeFloorNs: 0n, reclaimer: RECLAIM_AT_ONCE });
   try {
     const maps = new Map<number, number>();
     for (const view of views.values()) {
       const used = blocks.allocZeroed(view.seriesCount);
       const map = blocks.alloc(view.seriesCount * 4);
-      for (const { run, rowsPtr, count } of inputs) {
-        if (run.dictionary.id === view.id) kernel.call.mergeMarkSeries(run.seriesPtr, rowsPtr, count, used);
-      }
+      for (const { run, rowsPtr, count } of users.get(view.id)!) kernel.call.mergeMarkSeries(run.seriesPtr, rowsPtr, count, used);
       unified.importSeries(view, used, map);
       maps.set(view.id, map);
     }
