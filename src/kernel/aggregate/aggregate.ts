@@ -200,8 +200,8 @@ export class Aggregator {
       const selection = RowSelection.open(this.kernel, selected, fields);
       if (selection === "none") return true;
       try {
-        const isCounted = this.onlyCounts && selection !== "all" && selection.isCountable;
-        this.failed = !(isCounted ? this.countSelected(selection) : this.prepare(run) && this.addRows(run, selection));
+        const isCounted = selection !== "all" && selection.isCountable && this.onlyCounts(run);
+        this.failed = !(this.prepare(run) && (isCounted ? this.countSelected(run, selection) : this.addRows(run, selection)));
       } finally {
         if (selection !== "all") selection.release();
       }
@@ -289,14 +289,17 @@ export class Aggregator {
     return true;
   }
 
-  /** True if the number of all rows is all that is wanted. */
-  private get onlyCounts(): boolean {
-    return this.hasOneGroup && this.columns.size === 0 && this.quantiles.size === 0;
+  /** True if the number of the rows of a run that satisfy the predicates is all that is wanted of them. */
+  private onlyCounts(run: PartialRun): boolean {
+    const { fields } = this.request;
+    return this.hasOneGroup && this.quantiles.size === 0 && [...this.columns.values()].every((facts) => facts.countsRows(run, fields));
   }
 
-  private countSelected(selection: RowSelection): boolean {
+  private countSelected(run: PartialRun, selection: RowSelection): boolean {
     if (!this.reserveGroups()) return false;
-    this.kernel.i64[this.rowCounts!.ptr / 8]! += BigInt(selection.count());
+    const count = BigInt(selection.count());
+    this.kernel.i64[this.rowCounts!.ptr / 8]! += count;
+    for (const facts of this.columns.values()) facts.addRows(run, count);
     return true;
   }
 

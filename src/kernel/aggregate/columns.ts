@@ -1,5 +1,6 @@
 // The state of an aggregation per column and cell, and how rows update it. Aggregates that need the same state share it.
 import { assert } from "../../model/assert.ts";
+import type { FieldPredicate } from "../../model/query/scan.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 import { I64_MAX, I64_MIN } from "../../model/rows/int64.ts";
 import type { ColumnRun, NarrowValues, PartialRun } from "../../model/rows/run.ts";
@@ -81,6 +82,20 @@ export class ColumnFacts {
     } else if (fact === "least") this.arrays.set(fact, this.addInt64(this.isFloat ? NAN_BITS : I64_MAX));
     else if (fact === "most") this.arrays.set(fact, this.addInt64(this.isFloat ? MINUS_INFINITY_BITS : I64_MIN));
     else this.arrays.set(fact, this.addInt64(0n));
+  }
+
+  /** True if nothing but the number of its values is wanted, and each row of the run that satisfies the predicates has one, or none has. */
+  countsRows(run: PartialRun, fields: readonly FieldPredicate[]): boolean {
+    if (this.arrays.size > 0) return false;
+    const column = this.of(run);
+    if (column === undefined || column.validityPtr === 0) return true;
+    // comparisons are not true of NULL
+    return fields.some((field) => field.operator !== "true" && field.columnId === column.columnId);
+  }
+
+  /** Adds so many of these rows, of one cell. */
+  addRows(run: PartialRun, count: bigint): void {
+    if (this.counts !== null && this.of(run) !== undefined) this.kernel.i64[this.counts.ptr / 8]! += count;
   }
 
   array(fact: Fact): CellArray {

@@ -75,6 +75,30 @@ function randomWanted(below: Below): Wanted {
   };
 }
 
+describe("values of rows are counted", () => {
+  test.each(SEEDS)("over several runs, seed %i", (seed) => {
+    const below = prng(seed + 500);
+    const rows = [900, 3, 2000].map((count) => randomRows(below, { count, times: 9000, hosts: 2 }));
+    const runs = rows.map((some, i) => mergeRuns(kernel, [writeRun(arena, ALL_TYPES, some, { seqMin: i + 1 })], ALL_TYPES));
+    const fields = [2, 3, 4, 5, 6].map((i) => ALL_TYPES[i]!);
+    const columns = fields.filter(() => below(2) === 0);
+    const wanted = { range: ALL_TIME, tags: [], fields: below(5) === 0 ? [] : randomFields(below) };
+    const aggregates = [null, ...columns].map((column) => ({ fn: "count", column }) as const);
+    const request: AggregateRequest = { ...wanted, bins: null, groupBy: [], aggregates };
+    const aggregator = new Aggregator(kernel, request, { minNs: 0n, maxNs: 20_000n }, { memoryBytesMax: 1 << 24 });
+    for (const run of runs) aggregator.add(whole(narrowedRun(kernel, arena, run)));
+    const cursor = aggregator.finish()!;
+    const chunk = cursor.next();
+    const found = aggregates.map((_, i) => (chunk === null ? 0 : Number(kernel.i64[chunk.columns[i]!.dataPtr / 8]!)));
+    cursor.close();
+    const kept = runs.flatMap((run) => readRun(kernel, ALL_TYPES, run)).filter((row) => isWanted(row, wanted));
+    expect(found).toEqual(
+      aggregates.map(({ column }) => kept.filter(({ fields: values }) => column === null || (values[column.name] ?? null) !== null).length),
+    );
+    for (const run of runs) run.release();
+  });
+});
+
 describe("rows are counted", () => {
   test.each(SEEDS)("as one by one, seed %i", (seed) => {
     const below = prng(seed);
