@@ -1,5 +1,14 @@
 // Arithmetic on registers: the result takes the place of the left operand.
-import { EXPRESSION_REGISTER_BYTES, STEP_ADD_FLOAT, STEP_MULTIPLY_FLOAT, STEP_SUBTRACT_FLOAT } from "../abi";
+import {
+  EXPRESSION_REGISTER_BYTES,
+  STEP_ADD_FLOAT,
+  STEP_ADD_INTEGER,
+  STEP_MULTIPLY_FLOAT,
+  STEP_MULTIPLY_INTEGER,
+  STEP_SUBTRACT_FLOAT,
+  STEP_SUBTRACT_INTEGER,
+} from "../abi";
+import { computeNarrow } from "./narrow-arithmetic";
 import { isNullOf, putValues, valuesOf } from "./registers";
 
 /** The integers of a register as floats. */
@@ -43,6 +52,7 @@ export function floats(step: u32, at: u32, count: u32): void {
 
 /** The sum of two registers. Returns false if one of them leaves 64 bits in a row with a value. */
 export function addIntegers(at: u32, count: u32): bool {
+  if (computeNarrow(STEP_ADD_INTEGER, at, count)) return true;
   const left = valuesOf(at, count);
   const right = valuesOf(at + EXPRESSION_REGISTER_BYTES, count);
   let beyond = i64x2.splat(0);
@@ -65,6 +75,7 @@ export function addIntegers(at: u32, count: u32): bool {
 
 /** The difference of two registers; returns as addIntegers. */
 export function subtractIntegers(at: u32, count: u32): bool {
+  if (computeNarrow(STEP_SUBTRACT_INTEGER, at, count)) return true;
   const left = valuesOf(at, count);
   const right = valuesOf(at + EXPRESSION_REGISTER_BYTES, count);
   let beyond = i64x2.splat(0);
@@ -88,6 +99,7 @@ export function subtractIntegers(at: u32, count: u32): bool {
 
 /** The product of two registers; returns as addIntegers. */
 export function multiplyIntegers(at: u32, count: u32): bool {
+  if (computeNarrow(STEP_MULTIPLY_INTEGER, at, count)) return true;
   const left = valuesOf(at, count);
   const right = valuesOf(at + EXPRESSION_REGISTER_BYTES, count);
   const half = i64x2.splat(0x80000000);

@@ -1,5 +1,6 @@
 // Comparisons of integers in one or two bytes, of columns that wait narrowed: with each other or with a constant, without widening them.
 import { EXPRESSION_REGISTER_BYTES, STEP_LESS_INTEGER, TRUTH_TRUE } from "../abi";
+import { eightAt } from "./narrow-arithmetic";
 import { baseOf, narrowValuesOf, widthOf } from "./registers";
 
 /** In place of a constant, to which only its base is added. */
@@ -83,11 +84,4 @@ function comparePairs(step: u32, at: u32, count: u32, offset: i32): void {
     const truths = i8x16.narrow_i16x8_s(i16x8.narrow_i32x4_s(low, high), i16x8.splat(0));
     v128.store64_lane(at + i, v128.and(truths, i8x16.splat(<i8>TRUTH_TRUE)), 0);
   }
-}
-
-/** Eight values of 1 or 2 bytes in lanes of 16 bits. */
-// @ts-ignore: decorator
-@inline
-function eightAt(values: u32, width: u32): v128 {
-  return width == 1 ? v128.load8x8_u(values) : v128.load(values);
 }

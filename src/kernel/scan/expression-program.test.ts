@@ -168,9 +168,21 @@ describe("computed columns", () => {
   });
 });
 
-describe("comparisons of integers in fewer bytes", () => {
+describe("integers in fewer bytes", () => {
   const J: FieldExpression = { kind: "column", type: "integer", columnId: 90 };
   const COLUMNS = [TIME_COLUMN, ALL_TYPES.find(({ name }) => name === "i")!, { id: 90, name: "j", type: ColumnType.integer }];
+  const BASES = [
+    -5n,
+    I64_MIN,
+    I64_MAX - 2n ** 41n,
+    ...[29n, 30n, 31n, 32n].flatMap((bits) => [2n ** bits - 1n, 2n ** bits, -(2n ** bits)]),
+  ];
+  const COMPARISONS = { "<": (a: bigint, b: bigint) => a < b, "=": (a: bigint, b: bigint) => a === b };
+  const ARITHMETIC = {
+    "+": (a: bigint, b: bigint) => a + b,
+    "-": (a: bigint, b: bigint) => a - b,
+    "*": (a: bigint, b: bigint) => a * b,
+  };
   const RANGES = [0n, 1n, 255n, 256n, 65_535n, 65_536n];
   const DISTANCES = [0n, 1n, -1n, 254n, 255n, 256n, 257n, -255n, -256n, -257n, 65_535n, 65_536n, 65_537n, -65_536n, -65_537n, 2n ** 40n];
 
@@ -180,7 +192,7 @@ describe("comparisons of integers in fewer bytes", () => {
       i === 0 ? base : i === 1 ? base + width : base + BigInt(below(Number(width) + 1));
     for (const otherRange of RANGES) {
       for (const distance of DISTANCES) {
-        for (const base of [-5n, I64_MIN, I64_MAX - 2n ** 41n]) {
+        for (const base of BASES) {
           const otherBase = base + distance < I64_MIN ? I64_MIN : base + distance;
           const rows = Array.from({ length: 37 }, (_, i): TestRow => {
             const [a, b] = [within(base, range, i), within(otherBase, otherRange, i)];
@@ -200,7 +212,7 @@ describe("comparisons of integers in fewer bytes", () => {
     );
   });
 
-  /** Compares both columns, and each with constants. */
+  /** Compares and computes both columns, and each with constants. */
   function expectSame(rows: readonly TestRow[], constants: readonly bigint[]): void {
     for (const count of [rows.length & ~15, rows.length]) {
       const some = rows.slice(0, count);
@@ -213,13 +225,18 @@ describe("comparisons of integers in fewer bytes", () => {
         ]),
       ];
       for (const [a, b] of operands) {
-        for (const operator of ["<", "="] as const) {
-          const operandOf = (operand: FieldExpression, row: TestRow) =>
-            operand.kind === "constant" ? operand.value! : row.fields[operand === I ? "i" : "j"]!;
-          const wanted = some.map((row) =>
-            operator === "<" ? operandOf(a, row) < operandOf(b, row) : operandOf(a, row) === operandOf(b, row),
-          );
-          expect([operator, a, b, computed(run, call(operator, "boolean", a, b))]).toEqual([operator, a, b, wanted]);
+        const operandOf = (operand: FieldExpression, row: TestRow) =>
+          (operand.kind === "constant" ? operand.value! : row.fields[operand === I ? "i" : "j"]!) as bigint;
+        const pairs = some.map((row) => [operandOf(a, row), operandOf(b, row)] as const);
+        for (const [operator, compute] of Object.entries(COMPARISONS)) {
+          const found = computed(run, call(operator as ExpressionOperator, "boolean", a, b));
+          expect([operator, a, b, found]).toEqual([operator, a, b, pairs.map(([x, y]) => compute(x, y))]);
+        }
+        for (const [operator, compute] of Object.entries(ARITHMETIC)) {
+          const results = pairs.map(([x, y]) => compute(x, y));
+          const fits = results.every((result) => result >= I64_MIN && result <= I64_MAX);
+          const found = computed(run, call(operator as ExpressionOperator, "integer", a, b));
+          expect([operator, a, b, found]).toEqual([operator, a, b, fits ? results : "failed"]);
         }
       }
     }
