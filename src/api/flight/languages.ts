@@ -1,7 +1,7 @@
 // Query languages of tickets, and their conversion to requests of the query path.
 import { near, TsdbError } from "../../model/errors.ts";
 import type { QueryParams, QueryRequest } from "../../model/query/query.ts";
-import { describeJson } from "../../model/query/query-params.ts";
+import { shownJson } from "../../model/query/query-params.ts";
 import { parseParams } from "../../tsdbql/parse/params.ts";
 import { parseQuery } from "../../tsdbql/parse/parser.ts";
 import { requiredPermissions } from "../../tsdbql/parse/required-permissions.ts";
@@ -24,10 +24,7 @@ export interface LanguageStatement {
 export function languageOf(name: unknown): Language {
   if (name === undefined || name === null || name === "sql") return "sql";
   if (name === "influxql") return "influxql";
-  throw new TsdbError(
-    "bad_request",
-    `Unknown query type. Expected 'sql' or 'influxql', got ${typeof name === "string" ? near(name) : describeJson(name)}`,
-  );
+  throw new TsdbError("bad_request", `Unknown query type. Expected 'sql' or 'influxql', got ${near(shownJson(name))}`);
 }
 
 /** The request for a statement, with an Arrow answer. @throws TsdbError bad_query */

@@ -50,7 +50,7 @@ export function requiredString(members: Readonly<Record<string, unknown>>, name:
   const value = members[name];
   if (value === undefined) throw new TsdbError("bad_request", `serde json error: missing field \`${name}\``);
   if (typeof value === "string") return value;
-  throw new TsdbError("bad_request", `serde json error: \`${name}\` must be a string, got ${describeJson(value)}`);
+  throw new TsdbError("bad_request", `serde json error: \`${name}\` must be a string, got ${near(shownJson(value))}`);
 }
 
 /** Decodes the text of a request. @param keepsMark a byte order mark at its start stays
@@ -80,8 +80,12 @@ export function checkParams(value: unknown): QueryParams {
   return value as QueryParams;
 }
 
-/** The kind of a value of JSON. `String` fails for an object with a member `toString`. */
-export function describeJson(value: unknown): string {
+/** A value of JSON as text, of an array and an object the kind: `String` fails for one with a member `toString`. */
+export function shownJson(value: unknown): string {
+  return typeof value === "object" && value !== null ? describeJson(value) : String(value);
+}
+
+function describeJson(value: unknown): string {
   return Array.isArray(value)
     ? "an array"
     : typeof value === "object"
