@@ -188,6 +188,8 @@ export const PREDICATE_BOOLEAN = 5;
 export const PREDICATE_TEXT = 6;
 export const PREDICATE_TEXTS = 7;
 export const PREDICATE_PROGRAM = 8;
+/** Memory that a selection with predicates works in. */
+export const MATCH_BYTES = 5120;
 /** Differences of 1, 2 and 4 bytes. */
 export const PREDICATE_NARROW_1 = 9;
 export const PREDICATE_NARROW_2 = 10;

@@ -2,6 +2,7 @@
 // processor's first cache. The rows that are left are counted, or listed.
 import {
   EXPRESSION_ROWS,
+  MATCH_BYTES,
   PREDICATE_BOOLEAN,
   PREDICATE_BYTES,
   PREDICATE_FLOAT_BELOW,
@@ -25,8 +26,8 @@ import { keepFour } from "./kept-rows";
 import { pairMask, Predicate, spanInOrder } from "./predicate";
 import { isInTexts } from "./texts";
 
-/** Memory for the work on a block: | a byte per row | a list of rows, u32 each |. */
-export const MATCH_BYTES: u32 = EXPRESSION_ROWS * 5;
+// Memory for the work on a block: | a byte per row | a list of rows, u32 each |
+if (EXPRESSION_ROWS * 5 != MATCH_BYTES) ERROR("abi.ts: MATCH_BYTES drifted");
 
 /** The number of rows in [first, end) that satisfy all of `count` predicates. `memory` is of MATCH_BYTES. An integer that does not fit
  *  marks its program as failed, in a row that satisfies those before it. */

@@ -180,38 +180,17 @@ function presentOf(validity: u32, numbers: v128): u32 {
   );
 }
 
-/** keepMatching for differences of 1, 2 or 4 bytes: 16 bytes at a time if rows are adjacent. */
+/** keepMatching for differences of 1, 2 or 4 bytes. Many rows side by side are not listed (matches.ts). */
 function keepNarrow<T>(predicate: Predicate, rows: u32, count: u32): u32 {
   const data = predicate.data;
   const validity = predicate.validity;
   const low = <T>predicate.low;
   const span = <T>predicate.span;
-  const flip: u32 = predicate.negated != 0 ? 0xffff : 0;
-  const lows = v128.splat<T>(low);
-  const spans = v128.splat<T>(span);
-  const lanes: u32 = 16 / sizeof<T>();
-  const end = rows + (count << 2);
+  const flip = predicate.negated & 1;
   let out = rows;
-  let at = rows;
-  if (areAdjacent(rows, count)) {
-    const first = load<u32>(rows);
-    let numbers = i32x4.add(i32x4.splat(first), i32x4(0, 1, 2, 3));
-    let from = data + first * sizeof<T>();
-    for (const last = rows + ((count & ~(lanes - 1)) << 2); at < last; from += 16) {
-      // a lane passes if the lesser of it and the span is itself
-      const offsets = v128.sub<T>(v128.load(from), lows);
-      let bits = v128.bitmask<T>(v128.eq<T>(v128.min<T>(offsets, spans), offsets)) ^ flip;
-      for (let lane: u32 = 0; lane < lanes; lane += 4, at += 16, bits >>= 4) {
-        let four = bits & 15;
-        if (validity != 0) four &= presentOf(validity, numbers);
-        out = keepFour(numbers, four, out);
-        numbers = i32x4.add(numbers, i32x4.splat(4));
-      }
-    }
-  }
-  for (; at < end; at += 4) {
+  for (let at = rows, end = rows + (count << 2); at < end; at += 4) {
     const row = load<u32>(at);
-    const bit = <u32>(<T>(load<T>(data + row * sizeof<T>()) - low) <= span) ^ (flip & 1);
+    const bit = <u32>(<T>(load<T>(data + row * sizeof<T>()) - low) <= span) ^ flip;
     store<u32>(out, row);
     out += (presentAt(validity, row) & bit) << 2;
   }

@@ -3,7 +3,7 @@
 import { EXPRESSION_ROWS, PREDICATE_BYTES } from "../abi";
 import { hostAlloc, hostFree } from "../memory/host";
 import { exclusionAt, hides, keepVisible } from "./exclusion";
-import { countMatching, listMatching, MATCH_BYTES } from "./matches";
+import { countMatching, listMatching } from "./matches";
 import { keepMatching, Predicate } from "./predicate";
 
 /** | series u32 | first row u32 | end u32 | */
@@ -26,6 +26,8 @@ export class Selection {
   exclusionCount: u32;
   predicates: u32;
   predicateCount: u32;
+  /** Memory of MATCH_BYTES, if there are predicates. */
+  work: u32;
   /** Rows [at, end) are selected and not yet given out; rows from `end` on are not yet looked at. Unsorted: at = end. */
   at: u32;
   end: u32;
@@ -33,13 +35,6 @@ export class Selection {
 
 /** Rows side by side from which on predicates are asked of all of them, not of a list. */
 const ADJACENT_MIN: u32 = 64;
-const OWN_BYTES: u32 = offsetof<Selection>() + MATCH_BYTES;
-
-// @ts-ignore: decorator
-@inline
-function matchMemory(selection: Selection): u32 {
-  return <u32>changetype<usize>(selection) + offsetof<Selection>();
-}
 
 /** A selection of the rows with wanted series and minTime <= time <= maxTime. */
 export function selectionCreate(
@@ -52,7 +47,7 @@ export function selectionCreate(
   minTime: i64,
   maxTime: i64,
 ): u32 {
-  const ptr = hostAlloc(OWN_BYTES);
+  const ptr = hostAlloc(offsetof<Selection>());
   const selection = changetype<Selection>(ptr);
   selection.minTime = minTime;
   selection.timeSpan = <u64>maxTime - <u64>minTime;
@@ -66,6 +61,7 @@ export function selectionCreate(
   selection.exclusionCount = 0;
   selection.predicates = 0;
   selection.predicateCount = 0;
+  selection.work = 0;
   selection.at = 0;
   selection.end = 0;
   return ptr;
@@ -80,7 +76,7 @@ export function selectionOfAll(rowCount: u32): u32 {
 
 /** Frees a selection. */
 export function selectionFree(ptr: u32): void {
-  hostFree(ptr, OWN_BYTES);
+  hostFree(ptr, offsetof<Selection>());
 }
 
 /** Leaves out what `count` exclusions (drawn in abi.ts) hide. The list belongs to the caller and is read until the selection is freed. */
@@ -89,9 +85,10 @@ export function selectionExclude(selection: Selection, exclusions: u32, count: u
   selection.exclusionCount = count;
 }
 
-/** Leaves out what does not satisfy all of `count` predicates (drawn in abi.ts), which stay the caller's as well. Row numbers only:
- *  selectionRanges knows nothing of them. */
-export function selectionWhere(selection: Selection, predicates: u32, count: u32): void {
+/** Leaves out what does not satisfy all of `count` predicates (drawn in abi.ts), which stay the caller's as well, as `work` does, memory of
+ *  MATCH_BYTES. Row numbers only: selectionRanges knows nothing of them. */
+export function selectionWhere(selection: Selection, predicates: u32, count: u32, work: u32): void {
+  selection.work = work;
   selection.predicates = predicates;
   selection.predicateCount = count;
 }
@@ -134,7 +131,7 @@ function nextMatching(selection: Selection, target: u32, max: u32): u32 {
       kept += keepListed(selection, rows, nextShort(selection, rows, room));
       continue;
     }
-    const found = listMatching(selection.predicates, selection.predicateCount, first, count, matchMemory(selection), rows, room);
+    const found = listMatching(selection.predicates, selection.predicateCount, first, count, selection.work, rows, room);
     selection.at = found == room ? load<u32>(rows + ((found - 1) << 2)) + 1 : first + count;
     kept += found;
   }
@@ -155,7 +152,7 @@ function nextShort(selection: Selection, target: u32, max: u32): u32 {
 export function selectionCount(selection: Selection): u32 {
   let count: u32 = 0;
   for (; selection.at != selection.end || nextRange(selection); selection.at = selection.end) {
-    count += countMatching(selection.predicates, selection.predicateCount, selection.at, selection.end, matchMemory(selection));
+    count += countMatching(selection.predicates, selection.predicateCount, selection.at, selection.end, selection.work);
   }
   return count;
 }

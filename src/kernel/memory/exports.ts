@@ -102,7 +102,7 @@ export interface ScanExports {
   ): number;
   selectionOfAll(rowCount: number): number;
   selectionExclude(selection: number, exclusions: number, count: number): void;
-  selectionWhere(selection: number, predicates: number, count: number): void;
+  selectionWhere(selection: number, predicates: number, count: number, work: number): void;
   expressionColumn(program: number, first: number, end: number, target: number, validity: number): number;
   textsFill(views: number, count: number, slots: number, mask: number): void;
   selectionFree(selection: number): void;

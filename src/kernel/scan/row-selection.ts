@@ -1,5 +1,5 @@
 // Selects exactly the rows of a run that a statement wants: wraps assembly/scan/select.ts and its inputs.
-import { EXCLUSION_BYTES } from "../../../assembly/abi.ts";
+import { EXCLUSION_BYTES, MATCH_BYTES } from "../../../assembly/abi.ts";
 import { assert } from "../../model/assert.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { ALL_TIME, type FieldPredicate, type TimeRange } from "../../model/query/scan.ts";
@@ -85,11 +85,12 @@ export class RowSelection {
         blocks.release();
         return "none";
       }
+      const workPtr = predicates.count === 0 ? 0 : blocks.alloc(MATCH_BYTES);
       const exclusionsPtr = writeExclusions(kernel, exclusions, blocks);
       const ptr = by === "rows" ? kernel.call.selectionOfAll(run.rowCount) >>> 0 : create(kernel, run, range, wantedPtr);
       // a new selection has none of either
       if (exclusions.length > 0) kernel.call.selectionExclude(ptr, exclusionsPtr, exclusions.length);
-      if (predicates.count > 0) kernel.call.selectionWhere(ptr, predicates.ptr, predicates.count);
+      if (predicates.count > 0) kernel.call.selectionWhere(ptr, predicates.ptr, predicates.count, workPtr);
       const hasRanges = by === "rows" || run.sorted;
       return new RowSelection(kernel, { run, wantedCount, programs: predicates.programs, hasRanges }, ptr, blocks);
     } catch (error) {

@@ -80,7 +80,12 @@ export class TopRows {
   /** What is known of the first key of rows to come. */
   get bound(): KnownBound {
     const { bound: rank } = this.least;
-    return { rank, isStrict: this.keys.length === 1 && this.first.isExact(rank) };
+    return { rank, isStrict: this.isStrict(rank) };
+  }
+
+  /** True if of rows with this rank, of which there are enough, no later one is among the first: their keys are equal. */
+  private isStrict(rank: number): boolean {
+    return this.keys.length === 1 && this.first.isExact(rank);
   }
 
   /** Takes the rows of a chunk, which is not needed afterwards. Returns false if too many may be among the first. */
@@ -139,8 +144,7 @@ export class TopRows {
     for (let row = 0; row < rowCount; row++) {
       const rank = ranks[row]!;
       const { bound } = least;
-      // of rows with equal keys the earlier ones come first, and there are enough of them
-      if (rank > bound || (rank === bound && this.keys.length === 1 && this.first.isExact(bound))) continue;
+      if (rank > bound || (rank === bound && this.isStrict(bound))) continue;
       if (last !== null && rank === last.rank && second!.ranks[row]! > last.second) continue;
       found[count++] = row;
       least.add(rank);
