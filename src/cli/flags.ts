@@ -223,7 +223,7 @@ export const FLAGS = [
     name: "warm-up",
     group: "Memory and queries",
     value: null,
-    help: "Run statements of the usual shapes once after the start, when no other runs, so that the first of clients are as fast as later ones.",
+    help: "Run statements of the usual shapes once after the start, and many tasks' scripts without effects before they are due, when no other statement runs, so that first statements and runs are as fast as later ones.",
     default: "true",
   },
   {

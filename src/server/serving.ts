@@ -46,7 +46,7 @@ import { createPlugins, type PluginParts, Plugins } from "./plugin-services.ts";
 import { Replicating } from "./replication-services.ts";
 import { openPositions, Triggers } from "./trigger-services.ts";
 import { createBackup, createScraping, createTasks, openV2Line, renewSealed, setUpOnce } from "./v2-line.ts";
-import { warmUp } from "./warm/warm-up.ts";
+import { warmUp } from "./warm-up.ts";
 
 interface ServingParts {
   readonly wal: Wal;

@@ -34,7 +34,6 @@ import { CountedQueries } from "./counted-queries.ts";
 import type { Foundation } from "./foundation.ts";
 import { LimitedQueries } from "./limited-queries.ts";
 import { shownV2Config } from "./shown-v2-config.ts";
-import { WarmScripts } from "./warm/warm-scripts.ts";
 
 /** The server as the routes see it. */
 export interface V2View {
@@ -100,13 +99,11 @@ export function createScraping({ config, logs }: Foundation, line: V2Line, write
 
 /** Runs tasks, with the rights of their owners. */
 export function createTasks(
-  { config, logs, metrics, catalog, manifest, tables }: Foundation,
+  { config, logs, metrics }: Foundation,
   line: V2Line,
   { writes, queries, isBusy }: { readonly writes: WriteService; readonly queries: QueryService; readonly isBusy: () => boolean },
 ): TaskScheduler {
   const log = logs("tasks");
-  const clock = { now: () => performance.now(), sleep: (milliseconds: number) => Bun.sleep(milliseconds) };
-  const warmScripts = new WarmScripts({ ...{ catalog, manifest, tables, line, query: queries, isBusy }, ...clock });
   const scripts = new Scripts({
     line: () => line,
     ...{ query: queries, write: writes, options: optionsOf(config) },
@@ -120,14 +117,8 @@ export function createTasks(
     principalOf: (userID) => line.authentication.ofUser(userID),
     runScript: (sender, script) => scripts.run(sender, script),
     prepareScript: (script, signal) => scripts.prepare(script, signal),
-    warmScripts: async (signal) => {
-      if (!config.warmsUp) return false;
-      const reason = await warmScripts.next(signal).catch((error: Error) => error.message);
-      if (reason === true) return true;
-      const failure = reason === false ? {} : { failure: reason };
-      log.debug("usual scripts have run", { runs: warmScripts.runCount, ...failure });
-      return false;
-    },
+    ...{ rehearses: config.warmsUp, isBusy },
+    rehearsed: (count) => log.debug("scripts of tasks were rehearsed", { count }),
     report: (error) => log.error("a run failed", { err: error }),
     warn: (message, details) => log.warn(message, details),
   });

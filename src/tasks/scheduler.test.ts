@@ -254,19 +254,69 @@ test("scripts are compiled before their runs, each text once, after a change and
   expect(world.started.length).toBe(2);
 });
 
-test("what is common to scripts runs once many of them are compiled, until nothing is left or it fails", async () => {
+const names = (count: number) => Array.from({ length: count }, (_, i) => `t${i}`);
+
+test("once scripts are many each is rehearsed three times, in turn, and nothing is kept of it", async () => {
   const world = await TaskWorld.start();
-  for (let i = 0; i < 31; i++) await world.create(`{name: "t${i}", every: 1h}`);
-  expect(world.warmed).toEqual([]);
+  for (const name of names(31)) await world.create(`{name: "${name}", every: 1h}`);
+  expect([world.rehearsals, world.rehearsed]).toEqual([[], []]);
   await world.create(`{name: "t31", every: 1h}`);
-  expect(world.warmed).toEqual([32, 32, 32]);
-  await world.create(`{name: "t32", every: 1h}`);
-  expect([world.prepared.length, world.warmed.length]).toEqual([33, 3]);
-  world.warmed.length = 0;
-  world.prepared.length = 0;
+  await settle();
+  expect(world.rehearsals).toEqual([...names(32), ...names(32), ...names(32)]);
+  expect(world.rehearsed).toEqual([96]);
+  expect([world.started, world.lines, world.scheduler.stats.active, world.scheduler.stats.ended.success]).toEqual([[], [], 0, 0]);
+  for (const task of world.line.tasks.all())
+    expect(await world.scheduler.list(task, { afterMs: null, beforeMs: null, limit: 10 })).toEqual([]);
+  // one more makes room for three
+  const late = await world.create(`{name: "t32", every: 1h}`);
+  await settle();
+  expect([world.rehearsals.length, world.rehearsed]).toEqual([99, [96, 99]]);
+  expect(world.rehearsals.slice(96)).toContain("t32");
+  // a process that starts later knows nothing of them; who is inactive or gone is left out
+  await world.line.tasks.update(late.id, { status: "inactive" });
+  world.rehearsals.length = 0;
   world.failsToPrepare = true;
   await world.killAndRestart();
-  expect([world.prepared.length, world.warmed]).toEqual([33, [33]]);
+  await settle();
+  expect(world.rehearsals).toEqual([...names(32), ...names(32), ...names(32)]);
+});
+
+test("rehearsals wait for statements, end after 50 ms, and after 5 s all together", async () => {
+  const world = await TaskWorld.start();
+  world.endsRehearsals = false;
+  world.isBusy = true;
+  for (const name of names(60)) await world.create(`{name: "${name}", every: 1h}`);
+  await world.pass(1000);
+  expect([world.prepared.length, world.rehearsals]).toEqual([60, []]);
+  world.isBusy = false;
+  await world.pass(5);
+  expect([world.rehearsals, world.openRehearsals]).toEqual([["t0"], 1]);
+  await world.pass(49);
+  expect([world.rehearsals, world.openRehearsals]).toEqual([["t0"], 1]);
+  await world.pass(1);
+  expect([world.rehearsals, world.openRehearsals]).toEqual([["t0", "t1"], 1]);
+  for (let i = 0; i < 120; i++) await world.pass(50);
+  expect([world.rehearsals.length, world.openRehearsals, world.rehearsed]).toEqual([100, 0, [100]]);
+});
+
+test("a server that is busy for a minute is not asked any more", async () => {
+  const world = await TaskWorld.start();
+  world.isBusy = true;
+  for (const name of names(32)) await world.create(`{name: "${name}", every: 100h}`);
+  for (let i = 0; i < 12_000; i++) await world.pass(5);
+  world.isBusy = false;
+  await world.pass(MINUTE_MS);
+  expect([world.rehearsals, world.rehearsed]).toEqual([[], []]);
+});
+
+test("a server that stops ends its rehearsal, and begins no other", async () => {
+  const world = await TaskWorld.start();
+  world.endsRehearsals = false;
+  for (const name of names(40)) await world.create(`{name: "${name}", every: 1h}`);
+  expect(world.openRehearsals).toBe(1);
+  await world.scheduler.stop();
+  await settle();
+  expect([world.rehearsals.length, world.openRehearsals]).toEqual([1, 0]);
 });
 
 test("a deleted task's runs end, and nothing is kept of them", async () => {

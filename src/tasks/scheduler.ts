@@ -6,19 +6,15 @@ import type { TaskState, Tasks } from "../metadata/resources/tasks.ts";
 import { PartIds } from "../metadata/store/ids.ts";
 import { TsdbError } from "../model/errors.ts";
 import { MonotonicClock } from "../model/time/monotonic-clock.ts";
-import { PreparedScripts } from "./prepared-scripts.ts";
+import { type RehearsalParts, Rehearsals } from "./rehearsals.ts";
 import { type EndedRun, RunStore, type RunStoreParts, secondsText } from "./run-store.ts";
 import { type ExecutionParts, TaskExecution } from "./task-execution.ts";
 import { type DueRun, TaskSchedule } from "./task-schedule.ts";
 
-export interface SchedulerParts extends ExecutionParts, RunStoreParts {
+export interface SchedulerParts extends ExecutionParts, RunStoreParts, RehearsalParts {
   readonly tasks: Tasks;
   /** False: nothing runs, requested runs included. */
   readonly isOn: boolean;
-  /** Compiles a script for later runs. */
-  readonly prepareScript: (script: string, signal: AbortSignal) => Promise<void>;
-  /** Runs something that makes the first runs of many tasks faster; false: nothing is left to run. */
-  readonly warmScripts: (signal: AbortSignal) => Promise<boolean>;
 }
 
 /** Numbers for metrics. */
@@ -56,7 +52,7 @@ const WRITE_AGAIN_MS = 1000;
 export class TaskScheduler implements TaskRunService {
   private readonly schedules = new Map<string, TaskSchedule>();
   private readonly store: RunStore;
-  private readonly prepared: PreparedScripts;
+  private readonly rehearsals: Rehearsals;
   private readonly making = new Set<Promise<void>>();
   private ended: EndedTask[] = [];
   /** Runs whose result is not stored yet. */
@@ -82,7 +78,7 @@ export class TaskScheduler implements TaskRunService {
   constructor(private readonly parts: SchedulerParts) {
     this.store = new RunStore(parts);
     this.startTimes = new MonotonicClock(() => parts.clock.nowMs());
-    this.prepared = new PreparedScripts(parts.prepareScript, parts.warmScripts);
+    this.rehearsals = new Rehearsals(parts, (taskID, signal) => this.rehearse(taskID, signal));
   }
 
   get stats(): SchedulerStats {
@@ -111,7 +107,7 @@ export class TaskScheduler implements TaskRunService {
   async stop(): Promise<void> {
     this.isStopped = true;
     this.cancelTimer();
-    this.prepared.stop();
+    this.rehearsals.stop();
     for (const { running } of this.schedules.values()) for (const run of running.values()) run.abandon();
     await this.settled();
   }
@@ -236,7 +232,7 @@ export class TaskScheduler implements TaskRunService {
     if (before !== undefined) schedule.takeOver(before);
     this.schedules.set(id, schedule);
     this.scheduledCount += 1;
-    if (task.status === "active" && task.flux !== before?.task.flux) this.prepared.add(task.flux);
+    if (task.status === "active" && task.flux !== before?.task.flux) this.rehearsals.add(id, task.flux);
   }
 
   private begin(schedule: TaskSchedule, due: DueRun, nowMs: number): void {
@@ -245,6 +241,7 @@ export class TaskScheduler implements TaskRunService {
     const toMake = {
       ...{ id: request?.id ?? this.runIds.next(nowMs), task, attemptsMax: schedule.attemptsMax, lastSuccess: schedule.lastSuccess },
       ...{ scheduledFor: secondsText(scheduledForMs), requestedAt: request?.requestedAt ?? null },
+      mode: "run" as const,
     };
     const run = new TaskExecution(this.parts, toMake, () => this.waits(run));
     if (request === null) this.lagSeconds += Math.max(0, nowMs - schedule.startOf(scheduledForMs)) / 1000;
@@ -255,6 +252,17 @@ export class TaskScheduler implements TaskRunService {
       this.tick();
     });
     this.making.add(making);
+  }
+
+  /** A run that nobody sees: it writes nothing, and no outcome is stored. */
+  private async rehearse(taskID: string, signal: AbortSignal): Promise<void> {
+    const task = this.parts.tasks.find(taskID);
+    if (task?.status !== "active") return;
+    const scheduledFor = secondsText(this.parts.clock.nowMs());
+    const toMake = { id: "", task, attemptsMax: 1, lastSuccess: null, scheduledFor, requestedAt: null, mode: "rehearse" } as const;
+    const run = new TaskExecution({ ...this.parts, report: () => {} }, toMake, () => {});
+    signal.addEventListener("abort", () => run.abandon());
+    await run.run();
   }
 
   private waits({ isWaiting }: TaskExecution): void {

@@ -13,7 +13,7 @@ import { shortened } from "./run-store.ts";
 
 export interface ScriptToRun {
   readonly text: string;
-  readonly task: "run";
+  readonly task: "run" | "rehearse";
   readonly nowNs: bigint;
   readonly dialect: FluxDialect;
   readonly extern: string | null;
@@ -48,6 +48,8 @@ export interface RunToMake {
   readonly attemptsMax: number;
   /** The scheduled time of the last successful run; null: there was none. */
   readonly lastSuccess: string | null;
+  /** A rehearsal reads what the run would read, and has no effects. */
+  readonly mode: "run" | "rehearse";
 }
 
 export interface RunOutcome {
@@ -140,13 +142,13 @@ export class TaskExecution {
 
   /** Returns the error; null on success. */
   private async attempt(): Promise<string | null> {
-    const { task, scheduledFor, lastSuccess } = this.made;
+    const { task, scheduledFor, lastSuccess, mode } = this.made;
     const principal = this.parts.principalOf(task.ownerID);
     const { signal } = this.ending;
     const nowNs = BigInt(Date.parse(scheduledFor)) * NS_PER_MS;
     try {
       const extern = lastSuccess !== null && task.flux.includes(TASKS_PACKAGE) ? lastSuccessOption(lastSuccess) : null;
-      const script = { text: task.flux, task: "run", nowNs, dialect: DIALECT, extern, ast: null } as const;
+      const script = { text: task.flux, task: mode, nowNs, dialect: DIALECT, extern, ast: null } as const;
       const onWaits = (waits: boolean) => this.setWaiting(waits);
       const { body } = await this.parts.runScript({ principal, orgID: task.orgID, signal, onWaits }, script);
       // the answer has no bytes and ends with the script

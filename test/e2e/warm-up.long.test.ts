@@ -1,8 +1,7 @@
 // What a server asks itself when it has just started: every statement runs, whatever tables and tags are called, in memory and in files,
 // and no list of statements shows one of them.
 import { expect, test } from "bun:test";
-import { usualScripts } from "../../src/server/warm/warm-scripts.ts";
-import { usualStatements, warmUp } from "../../src/server/warm/warm-up.ts";
+import { usualStatements, warmUp } from "../../src/server/warm-up.ts";
 import { TestServer } from "../support/servers/server.ts";
 
 const DONE = /usual statements have run once statements=(\d+)/;
@@ -102,60 +101,4 @@ test("it waits for statements of clients, and ends when it is told or nothing ge
   expect((await warmUp({ ...busy, isBusy: () => false }, stop.signal)).statements).toBe(8);
   stop.abort();
   expect((await warmUp({ ...busy, isBusy: () => false }, stop.signal)).statements).toBe(0);
-});
-
-const HEADERS = { authorization: "Token tok", "content-type": "application/json" };
-
-/** With an organization, a bucket and a row of odd names. */
-async function withOddRow(): Promise<{ server: TestServer; orgID: string; bucketID: string }> {
-  const server = await TestServer.start({ withBuckets: true, flags: ["--log-filter", "info,tasks=debug"] });
-  const send = (path: string, body: string, headers = HEADERS) => fetch(server.bucketsUrl + path, { method: "POST", headers, body });
-  const setup = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };
-  const made = (await (await send("/api/v2/setup", JSON.stringify(setup))).json()) as { org: { id: string }; bucket: { id: string } };
-  const row = String.raw`a\ "table${"$"}{x}\',\ tag=it's\ \"x\" the\ field=1i ${Date.now()}000000`;
-  expect((await send("/api/v2/write?org=o&bucket=b", row)).status).toBe(204);
-  return { server, orgID: made.org.id, bucketID: made.bucket.id };
-}
-
-async function csv(server: TestServer, script: string): Promise<string> {
-  const headers = { ...HEADERS, "content-type": "application/vnd.flux" };
-  const response = await fetch(`${server.bucketsUrl}/api/v2/query?org=o`, { method: "POST", headers, body: script });
-  expect(response.status).toBe(200);
-  return response.text();
-}
-
-test("usual scripts have an answer with the row, whatever table, tag and field are called", async () => {
-  const { server, bucketID } = await withOddRow();
-  await using _ = server;
-  const all = await csv(server, `from(bucket: "b") |> range(start: -1h) |> drop(columns: ["_start", "_stop", "_time", "_value"])`);
-  const [head, row] = all.split("\r\n").map((line) => line.split(",").map((cell) => cell.replace(/^"|"$/g, "").replaceAll('""', '"')));
-  const at = (name: string) => row![head!.indexOf(name)]!;
-  const tag = head!.at(-1)!;
-  const rows = { databaseId: 1, tableId: 1, rowCount: 1, minTimeNs: 0n, maxTimeNs: 0n };
-  const subject = { database: "b", table: at("_measurement"), tag, field: at("_field"), rows };
-  expect(subject.table).toMatch(/\$\{x\}/);
-  for (const script of usualScripts(subject, { bucketId: bucketID, value: at(tag), spanNs: 3_600_000_000_000n })) {
-    expect(await csv(server, script)).toContain("means");
-  }
-});
-
-test("once there are many tasks usual scripts run, and leave nothing behind", async () => {
-  const { server, orgID } = await withOddRow();
-  await using _ = server;
-  const count = `from(bucket: "b") |> range(start: 0) |> group() |> count(column: "_field") |> keep(columns: ["_field"])`;
-  const before = await csv(server, count);
-  for (let i = 0; i < 32; i++) {
-    const flux = `option task = {name: "t${i}", every: 100h}\nfrom(bucket: "b") |> range(start: -1m)`;
-    const response = await fetch(`${server.bucketsUrl}/api/v2/tasks`, {
-      method: "POST",
-      headers: HEADERS,
-      body: JSON.stringify({ orgID, flux }),
-    });
-    expect(response.status).toBe(201);
-  }
-  const [line, runs] = await server.untilOutput(/usual scripts have run runs=(\d+).*/);
-  expect([Number(runs) > 0, line!.includes("failure")]).toEqual([true, false]);
-  expect(await csv(server, count)).toBe(before);
-  expect(await csv(server, `import "influxdata/influxdb/schema"\nschema.measurements(bucket: "b")`)).not.toContain("means");
-  expect(await csv(server, `from(bucket: "_tasks") |> range(start: 0)`)).toBe("\r\n");
 });

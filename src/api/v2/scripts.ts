@@ -24,7 +24,8 @@ export type ScriptServices = Pick<V2Services, "line" | "query" | "options"> & Li
 export interface Script extends Pick<FluxOptions, "dialect" | "extern" | "ast" | "nowNs"> {
   /** Empty where there is a tree. */
   readonly text: string;
-  readonly task: "query" | "run";
+  /** Of a rehearsal nothing is written, and no list of statements has it. */
+  readonly task: "query" | "run" | "rehearse";
 }
 
 export interface ScriptSender {
@@ -74,12 +75,14 @@ export class Scripts {
     const { fluxAllowsPrivateNetwork: allowsPrivateNetwork, fluxSqliteFolder: sqliteFolder } = this.services.options;
     const named = { organizationId: orgID, organizationName: line.organizations.find(orgID)?.name ?? "" };
     const otherOrganizations = organizationsIn(line, principal, sources);
+    const isRehearsal = task === "rehearse";
     const granted = { buckets, hasAllBuckets, databases, secrets, allowsPrivateNetwork, sqliteFolder };
     return this.services.query.query({
       ...{ database: orgID, statement: text, format: "csv", params: {}, queryType: "flux", signal },
       scope: new ReadableBuckets(line.buckets, principal),
       flux: { task, ...named, otherOrganizations, nowNs, dialect, extern, ast, ...granted },
-      write: (bucketId, lines) => this.write(principal, bucketId, lines),
+      write: (bucketId, lines) => (isRehearsal ? Promise.resolve(null) : this.write(principal, bucketId, lines)),
+      isUnlisted: isRehearsal,
       ...(onWaits === undefined ? {} : { onWaits }),
     });
   }

@@ -27,10 +27,10 @@ export interface FluxDialect {
   readonly annotations: readonly ("datatype" | "group" | "default")[];
 }
 
-/** query: annotated CSV. run: the same without an answer, so that every error is one of the statement. prepare: nothing, but a later run
- *  finds the script compiled. ast: the tree as JSON. analyze: the errors of syntax as JSON. suggestions: all functions, or the function
- *  that the text names, as JSON. */
-export type FluxTask = "query" | "run" | "prepare" | "ast" | "analyze" | "suggestions";
+/** query: annotated CSV. run: the same without an answer, so that every error is one of the statement. rehearse: a run
+ *  that asks nothing of other servers. prepare: nothing, but a later run finds the script compiled. ast: the tree as JSON. analyze: the
+ *  errors of syntax as JSON. suggestions: all functions, or the function that the text names, as JSON. */
+export type FluxTask = "query" | "run" | "rehearse" | "prepare" | "ast" | "analyze" | "suggestions";
 
 /** Values by key, of the organization, null where the server cannot decrypt one; or why the sender may not read them. */
 export type FluxSecrets = { readonly values: Readonly<Record<string, string | null>> } | { readonly refusal: string };

@@ -53,26 +53,14 @@ export function runFlux(
   kernelRows: KernelRows,
 ): FluxAnswer {
   const source = new StoredSource({ ...parts, options });
-  if (options.task !== "query" && options.task !== "run")
-    return { contentType: JSON_TYPE, parts: once(inspected(text, options.task)), source };
+  const { task } = options;
+  if (task !== "query" && task !== "run" && task !== "rehearse")
+    return { contentType: JSON_TYPE, parts: once(inspected(text, task)), source };
   const secrets = new GivenSecrets(options.secrets);
-  const limits = { ...OUTGOING_LIMITS, allowsPrivate: options.allowsPrivateNetwork };
-  const sqlLimits = { ...SQL_LIMITS, allowsPrivate: options.allowsPrivateNetwork, sqliteFolder: options.sqliteFolder };
-  const sql = sqlService(sqlLimits, parts.signal);
-  const waited = async <T>(ask: () => Promise<T>): Promise<T> => {
-    onWaits(true);
-    try {
-      return await secrets.hiding(ask);
-    } finally {
-      onWaits(false);
-    }
-  };
   const services: FluxServices = {
     ...(write === undefined ? {} : { write }),
     secret: (key) => secrets.get(key),
-    http: (request) => waited(() => outgoingHttp(request, limits, parts.signal)),
-    mqtt: (message) => waited(() => publishMqtt(message, limits, parts.signal)),
-    sql: { query: (...asked) => waited(() => sql.query(...asked)), insert: (...asked) => waited(() => sql.insert(...asked)) },
+    ...(task === "rehearse" ? {} : servers(options, secrets, parts.signal, onWaits)),
   };
   const script = scriptOf({ text, options }, services, kernelRows);
   return {
@@ -82,11 +70,44 @@ export function runFlux(
   };
 }
 
+/** Requests to other servers. */
+function servers(
+  { allowsPrivateNetwork: allowsPrivate, sqliteFolder }: FluxOptions,
+  secrets: GivenSecrets,
+  signal: AbortSignal,
+  onWaits: FluxOutside["onWaits"],
+): Pick<FluxServices, "http" | "mqtt" | "sql"> {
+  const limits = { ...OUTGOING_LIMITS, allowsPrivate };
+  const sql = sqlService({ ...SQL_LIMITS, allowsPrivate, sqliteFolder }, signal);
+  const waited = async <T>(ask: () => Promise<T>): Promise<T> => {
+    onWaits(true);
+    try {
+      return await secrets.hiding(ask);
+    } finally {
+      onWaits(false);
+    }
+  };
+  return {
+    http: (request) => waited(() => outgoingHttp(request, limits, signal)),
+    mqtt: (message) => waited(() => publishMqtt(message, limits, signal)),
+    sql: { query: (...asked) => waited(() => sql.query(...asked)), insert: (...asked) => waited(() => sql.insert(...asked)) },
+  };
+}
+
 function scriptOf({ text, options }: FluxStatement, services: FluxServices, kernelRows: KernelRows): FluxQuery {
   const extern: File[] = options.extern === null ? [] : externFiles(options.extern);
   if (options.ast !== null) extern.push(...filesOfJson(JSON.parse(options.ast)));
   const { nowNs, dialect, pushesDown = true, task } = options;
-  return { text, extern, now: new Time(nowNs), dialect, pushesDown, services, kernelRows, withoutRows: task === "run" };
+  return {
+    text,
+    extern,
+    now: new Time(nowNs),
+    dialect,
+    pushesDown,
+    services,
+    kernelRows,
+    withoutRows: task === "run" || task === "rehearse",
+  };
 }
 
 /** Pieces of the answer. Other statements of the worker run between them. @throws FluxError before the first piece; TsdbError */

@@ -45,8 +45,15 @@ export class TaskWorld {
   /** Scripts that were compiled ahead. */
   readonly prepared: string[] = [];
   failsToPrepare = false;
-  /** For each thing that has run to be warm, how many scripts were compiled. */
-  readonly warmed: number[] = [];
+  /** Names of tasks that were rehearsed, */
+  readonly rehearsals: string[] = [];
+  /** how many there were when none was left, */
+  readonly rehearsed: number[] = [];
+  /** and those that have not ended, which is what they do at once unless told otherwise. */
+  openRehearsals = 0;
+  endsRehearsals = true;
+  /** Statements run. */
+  isBusy = false;
   private readonly store = new MemoryObjectStore();
   private catalog!: Catalog;
   line!: V2Line;
@@ -122,11 +129,8 @@ export class TaskWorld {
         this.prepared.push(script);
         if (this.failsToPrepare) throw new TsdbError("bad_query", "no script");
       },
-      warmScripts: async () => {
-        this.warmed.push(this.prepared.length);
-        if (this.failsToPrepare) throw new TsdbError("bad_query", "no script");
-        return this.warmed.length < 3;
-      },
+      ...{ rehearses: true, isBusy: () => this.isBusy },
+      rehearsed: (count) => void this.rehearsed.push(count),
       runScript: (sender, script) => this.run(script, sender),
       report: (error) => {
         throw error;
@@ -135,13 +139,26 @@ export class TaskWorld {
     });
   }
 
-  private run({ text, nowNs, extern }: ScriptToRun, { signal, onWaits: waits }: Sender): Promise<QueryAnswer> {
+  private run({ text, nowNs, extern, task }: ScriptToRun, { signal, onWaits: waits }: Sender): Promise<QueryAnswer> {
+    if (task === "rehearse") return this.rehearse(readTaskOptions(text).name, signal);
     const now = new Date(Number(nowNs / 1_000_000n)).toISOString();
     return new Promise((resolve, reject) => {
       const end = (error?: Error) => (error === undefined ? resolve(EMPTY) : reject(error));
       this.started.push({ name: readTaskOptions(text).name, now, extern, end, waits });
       signal.addEventListener("abort", () => reject(new TsdbError("cancelled", "the client went away")));
       if (this.endsAtOnce) resolve(EMPTY);
+    });
+  }
+
+  private rehearse(name: string, signal: AbortSignal): Promise<QueryAnswer> {
+    this.rehearsals.push(name);
+    if (this.endsRehearsals) return Promise.resolve(EMPTY);
+    this.openRehearsals++;
+    return new Promise((_, reject) => {
+      signal.addEventListener("abort", () => {
+        this.openRehearsals--;
+        reject(new TsdbError("cancelled", "the client went away"));
+      });
     });
   }
 }

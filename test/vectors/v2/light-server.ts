@@ -73,7 +73,7 @@ export async function lightServer(given: LightOptions = {}): Promise<LightServer
     principalOf: (userID) => line.authentication.ofUser(userID),
     runScript: query.query,
     prepareScript: query.query,
-    warmScripts: async () => false,
+    ...{ rehearses: false, isBusy: () => false, rehearsed: () => {} },
     report: () => {},
     warn: () => {},
   });

@@ -1,16 +1,16 @@
 // Runs statements of the usual shapes once, when the server has just become ready and is idle: the first of a shape otherwise pays for code
 // that has not run before, in the worker and in DuckDB, five to ten times the statement's own time. They read real rows, because what is
 // slow is also the code that reads files; their answers are thrown away, and no list of statements has them.
-import type { QueryRequest, QueryService } from "../../model/query/query.ts";
-import type { V1Answer } from "../../model/query/v1-answer.ts";
-import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
-import { ident, stringLiteral } from "../../sql/parse/names.ts";
-import type { LiveTables } from "../../storage/buffer/live-tables.ts";
-import { type Catalog, DEFAULT_NAMESPACE } from "../../storage/catalog/catalog.ts";
-import type { DatabaseDef } from "../../storage/catalog/entries.ts";
-import type { Manifest } from "../../storage/manifest/manifest.ts";
-import type { BlockMeta } from "../../storage/manifest/manifest-entry.ts";
-import { quoteIdent, quoteString } from "../../tsdbql/parse/quote.ts";
+import type { QueryRequest, QueryService } from "../model/query/query.ts";
+import type { V1Answer } from "../model/query/v1-answer.ts";
+import { type ColumnDef, ColumnType } from "../model/rows/column.ts";
+import { ident, stringLiteral } from "../sql/parse/names.ts";
+import type { LiveTables } from "../storage/buffer/live-tables.ts";
+import { type Catalog, DEFAULT_NAMESPACE } from "../storage/catalog/catalog.ts";
+import type { DatabaseDef } from "../storage/catalog/entries.ts";
+import type { Manifest } from "../storage/manifest/manifest.ts";
+import type { BlockMeta } from "../storage/manifest/manifest-entry.ts";
+import { quoteIdent, quoteString } from "../tsdbql/parse/quote.ts";
 
 /** A client's first requests come before this has ended only if they are very early. */
 const IDLE_MS = 50;
@@ -50,10 +50,10 @@ export interface WarmUpReport {
 }
 
 /** Where to look for a table. */
-export type SubjectParts = Pick<WarmUpParts, "catalog" | "manifest" | "tables">;
+type SubjectParts = Pick<WarmUpParts, "catalog" | "manifest" | "tables">;
 
 /** A table to ask, with a tag and a number. */
-export interface Subject {
+interface Subject {
   readonly database: string;
   readonly table: string;
   readonly tag: string;
@@ -91,7 +91,7 @@ export async function warmUp(parts: WarmUpParts, signal: AbortSignal): Promise<W
 }
 
 /** The largest of the newest file's tables that has a tag and a number; without files the largest in memory. */
-export function subjectOf({ catalog, manifest, tables }: SubjectParts, isWanted: (database: DatabaseDef) => boolean): Subject | null {
+function subjectOf({ catalog, manifest, tables }: SubjectParts, isWanted: (database: DatabaseDef) => boolean): Subject | null {
   for (const file of manifest.files().slice(-FILES_MAX).reverse()) {
     for (const block of file.blocks.toSorted((a, b) => b.rowCount - a.rowCount)) {
       const subject = columnsOf(catalog, block, new Set(block.columnIds), isWanted);
@@ -121,16 +121,16 @@ function columnsOf(
   return { database: database.name, table: table.name, tag: tag.name, field: field.name, rows };
 }
 
-export type Unsigned = Omit<QueryRequest, "signal">;
+type Unsigned = Omit<QueryRequest, "signal">;
 
 /** Selects a value of the tag, as v. */
-export function valueStatement(subject: Subject): string {
+function valueStatement(subject: Subject): string {
   const tag = ident(subject.tag);
   return `SELECT ${tag} AS v FROM ${ident(subject.table)} WHERE ${sqlRange(subject)} AND ${tag} IS NOT NULL LIMIT 1`;
 }
 
 /** What a `valueStatement` selects; null: the newest rows have none. */
-export async function someValue(query: QueryService, request: Unsigned, signal: AbortSignal): Promise<string | null> {
+async function someValue(query: QueryService, request: Unsigned, signal: AbortSignal): Promise<string | null> {
   const rows = JSON.parse(await run(query, { ...request, signal })) as { v?: string }[];
   return rows[0]?.v ?? null;
 }
@@ -160,7 +160,7 @@ export function usualStatements(subject: Subject, value: string): Unsigned[] {
 }
 
 /** Their end: an hour at most, and less if more rows are in it than wanted. */
-export function rangeOf({ minTimeNs, maxTimeNs, rowCount }: Rows): { readonly minNs: bigint; readonly maxNs: bigint } {
+function rangeOf({ minTimeNs, maxTimeNs, rowCount }: Rows): { readonly minNs: bigint; readonly maxNs: bigint } {
   const spanNs = maxTimeNs - minTimeNs;
   const shareNs = rowCount <= ROWS_WANTED ? spanNs : (spanNs * BigInt(ROWS_WANTED)) / BigInt(rowCount);
   const wantedNs = shareNs < NS_PER_HOUR ? shareNs : NS_PER_HOUR;
@@ -190,7 +190,7 @@ function tsdbql({ database }: Subject, statement: string): Unsigned {
 }
 
 /** Returns the whole answer. @throws TsdbError of the statement */
-export async function run(query: QueryService, request: QueryRequest): Promise<string> {
+async function run(query: QueryService, request: QueryRequest): Promise<string> {
   const { body } = await query.query(request);
   return await new Response(body).text();
 }
